@@ -1,0 +1,45 @@
+"""The AWS clients of an execution environment: made when first asked for, once each, and shared.
+
+No module makes a client at import. botocore's own retries are few and quick, since a caller waits; what must not be
+lost is kept safe by conditions and keys in the tables, never by a retry.
+"""
+
+from functools import cache
+from typing import TYPE_CHECKING
+
+import boto3
+from botocore.config import Config
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+    from mypy_boto3_lambda import LambdaClient
+    from mypy_boto3_s3 import S3Client
+    from mypy_boto3_stepfunctions import SFNClient
+
+_CONFIG = Config(connect_timeout=3, read_timeout=10, retries={"mode": "standard", "max_attempts": 4})
+
+
+@cache
+def dynamodb() -> "DynamoDBClient":
+    return boto3.client("dynamodb", config=_CONFIG)
+
+
+@cache
+def s3() -> "S3Client":
+    return boto3.client("s3", config=_CONFIG)
+
+
+@cache
+def stepfunctions() -> "SFNClient":
+    return boto3.client("stepfunctions", config=_CONFIG)
+
+
+@cache
+def lambda_functions() -> "LambdaClient":
+    return boto3.client("lambda", config=_CONFIG)
+
+
+def forget() -> None:
+    """Forget all clients, so that the next ones see other credentials or endpoints."""
+    for client in (dynamodb, s3, stepfunctions, lambda_functions):
+        client.cache_clear()
