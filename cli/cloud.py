@@ -1,0 +1,289 @@
+"""The local cloud: MiniStack in a process of its own, with the project's template deployed to it.
+
+A cloud lives in a folder `.local/NAME`: its port, its log, and all that MiniStack and the functions leave behind, so
+that two clouds never meet and `down` takes everything away with the folder. Nothing here needs Docker.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from http import HTTPStatus
+from pathlib import Path
+from typing import Any
+
+import boto3
+import click
+import urllib3
+
+ROOT = Path(__file__).resolve().parent.parent
+BUILT_TEMPLATE = ROOT / ".aws-sam" / "build" / "template.yaml"
+MINISTACK_PYTHON = ROOT / ".tools" / "ministack" / "bin" / "python"
+SAM = ROOT / ".tools" / "sam" / "bin" / "sam"
+REGION = "us-east-1"
+ACCOUNT = "000000000000"
+STACK = "retiro"
+START_SECONDS_MAX = 60
+STOP_SECONDS_MAX = 15
+
+
+class CloudError(click.ClickException):
+    """The local cloud could not be started, deployed to, or found."""
+
+
+@dataclass(frozen=True)
+class Running:
+    """What is written down of a cloud that was started."""
+
+    port: int
+    pid: int
+
+
+class Cloud:
+    """One local cloud, known by its name."""
+
+    def __init__(self, name: str = "demo") -> None:
+        self.name = name
+        self.folder = ROOT / ".local" / name
+
+    # --- the process ---
+
+    @property
+    def running(self) -> Running | None:
+        """The process that answers for this cloud; none if it was never started, or has ended."""
+        try:
+            running = Running(**json.loads((self.folder / "cloud.json").read_text()))
+        except FileNotFoundError:
+            return None
+        return running if _answers(running.port) and _is_ministack(running.pid) else None
+
+    @property
+    def endpoint(self) -> str:
+        """The address of this cloud.
+
+        Raises:
+            CloudError: it isn't running.
+        """
+        running = self.running
+        if running is None:
+            raise CloudError(f"the local cloud {self.name!r} is not running: make up")
+        return f"http://127.0.0.1:{running.port}"
+
+    def start(self) -> None:
+        """Starts the process, unless it runs already.
+
+        Raises:
+            CloudError: it doesn't answer in time; its log says why.
+        """
+        if self.running is not None:
+            return
+        temporary = self.folder / "tmp"
+        temporary.mkdir(parents=True, exist_ok=True)
+        port = _free_port()
+        with (self.folder / "ministack.log").open("ab") as log:
+            process = subprocess.Popen(
+                [MINISTACK_PYTHON, "-m", "ministack"],
+                cwd=self.folder,
+                env=_process_environment(port, self.folder),
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+            )
+        (self.folder / "cloud.json").write_text(json.dumps(asdict(Running(port, process.pid))))
+        deadline = time.monotonic() + START_SECONDS_MAX
+        while not _answers(port):
+            if process.poll() is not None or time.monotonic() > deadline:
+                raise CloudError(f"MiniStack did not start; see {self.folder / 'ministack.log'}")
+            time.sleep(0.1)
+
+    def stop(self) -> None:
+        """Stops the process and takes away all that it left."""
+        running = self.running
+        if running is not None:
+            os.killpg(running.pid, signal.SIGTERM)
+            deadline = time.monotonic() + STOP_SECONDS_MAX
+            while _is_ministack(running.pid):
+                if time.monotonic() > deadline:
+                    os.killpg(running.pid, signal.SIGKILL)
+                    break
+                time.sleep(0.1)
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    # --- the stack ---
+
+    def deploy(self, parameters: Mapping[str, str] | None = None) -> None:
+        """Deploys the built template; a second time, what changed.
+
+        Raises:
+            CloudError: SAM refused; its words are in the message.
+        """
+        if not BUILT_TEMPLATE.exists():
+            raise CloudError("nothing is built: make build")
+        self.client("s3").create_bucket(Bucket=f"{STACK}-artifacts")
+        overrides = {**_built_for(), "DeployerArn": f"arn:aws:iam::{ACCOUNT}:root", **(parameters or {})}
+        finished = subprocess.run(
+            [
+                *(SAM, "deploy", "--template-file", BUILT_TEMPLATE, "--stack-name", STACK, "--region", REGION),
+                *("--s3-bucket", f"{STACK}-artifacts", "--capabilities", "CAPABILITY_IAM"),
+                *("--no-confirm-changeset", "--no-fail-on-empty-changeset", "--no-progressbar"),
+                *("--parameter-overrides", *(f"{name}={value}" for name, value in overrides.items())),
+            ],
+            cwd=self.folder,
+            env={**_client_environment(self.endpoint), "SAM_CLI_TELEMETRY": "0"},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        (self.folder / "deploy.log").write_text(finished.stdout + finished.stderr)
+        if finished.returncode:
+            raise CloudError(f"the stack could not be deployed\n{finished.stdout[-2000:]}\n{finished.stderr[-2000:]}")
+
+    @functools.cached_property
+    def outputs(self) -> dict[str, str]:
+        """The stack's outputs by name."""
+        (stack,) = self.client("cloudformation").describe_stacks(StackName=STACK)["Stacks"]
+        return {output["OutputKey"]: output["OutputValue"] for output in stack["Outputs"]}
+
+    @property
+    def api_url(self) -> str:
+        """The base of the API's routes."""
+        return f"{self.endpoint}/_aws/execute-api/{self.outputs['ApiId']}/v1"
+
+    def client(self, service: str) -> Any:
+        """A boto3 client of this cloud."""
+        return boto3.client(
+            service,  # type: ignore[call-overload]
+            endpoint_url=self.endpoint,
+            region_name=REGION,
+            aws_access_key_id="test",
+            aws_secret_access_key="test",  # noqa: S106  MiniStack takes any
+        )
+
+    def token(self, client_id: str) -> str:
+        """An access token of an API client, with all its scopes."""
+        client = self.client("cognito-idp").describe_user_pool_client(
+            UserPoolId=self.outputs["UserPoolId"], ClientId=client_id
+        )["UserPoolClient"]
+        answer = urllib3.request(
+            "POST",
+            f"{self.endpoint}/oauth2/token",
+            body="grant_type=client_credentials",
+            headers={
+                **urllib3.make_headers(basic_auth=f"{client_id}:{client['ClientSecret']}"),
+                "Content-Type": "application/x-www-form-urlencoded",
+            },
+        )
+        return str(answer.json()["access_token"])
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def _answers(port: int) -> bool:
+    try:
+        answer = urllib3.request("GET", f"http://127.0.0.1:{port}/_ministack/health", timeout=5, retries=False)
+    except urllib3.exceptions.HTTPError:
+        return False
+    return answer.status == HTTPStatus.OK
+
+
+def _is_ministack(pid: int) -> bool:
+    """Whether the process still runs and is a MiniStack, not a later process of the same number."""
+    listed = subprocess.run(["ps", "-o", "command=", "-p", str(pid)], capture_output=True, text=True, check=False)
+    return "-m ministack" in listed.stdout
+
+
+def _client_environment(endpoint: str) -> dict[str, str]:
+    """What a tool needs to speak to this cloud and to nothing else: no account of the person's, no profile."""
+    kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG", "TMPDIR") if name in os.environ}
+    return {
+        **kept,
+        "AWS_ENDPOINT_URL": endpoint,
+        "AWS_ACCESS_KEY_ID": "test",
+        "AWS_SECRET_ACCESS_KEY": "test",
+        "AWS_DEFAULT_REGION": REGION,
+        "AWS_CONFIG_FILE": os.devnull,
+        "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
+    }
+
+
+def _process_environment(port: int, folder: Path) -> dict[str, str]:
+    kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
+    return {
+        **kept,
+        "BIND_HOST": "127.0.0.1",
+        "GATEWAY_PORT": str(port),
+        "EDGE_PORT": str(port),
+        "MINISTACK_HOST": "127.0.0.1",
+        "MINISTACK_ACCOUNT_ID": ACCOUNT,
+        "MINISTACK_REGION": REGION,
+        "IOT_MTLS_ENABLED": "0",
+        "TMPDIR": str(folder / "tmp"),
+        "S3_DATA_DIR": str(folder / "tmp" / "s3"),
+        "STATE_DIR": str(folder / "tmp" / "state"),
+        "LOG_LEVEL": "INFO",
+    }
+
+
+def _built_for() -> dict[str, str]:
+    """The runtime and the architecture that the built template was made for: make's stamp names them."""
+    (stamp,) = (ROOT / ".aws-sam").glob(".built-*")
+    _, runtime, architecture = stamp.name.split("-")
+    return {"PythonRuntime": runtime, "Architecture": architecture}
+
+
+PARTIES = ("portal", "employer", "fund", "board", "office")
+named = click.option("--name", default="demo", show_default=True, help="Which local cloud.")
+
+
+@click.group()
+def cloud() -> None:
+    """The local cloud: start it, deploy to it, stop it."""
+
+
+@cloud.command()
+@named
+def up(name: str) -> None:
+    """Start the local cloud, deploy the built template to it, and say where it is."""
+    here = Cloud(name)
+    here.start()
+    here.deploy()
+    click.echo(f"API    {here.api_url}")
+    click.echo(f"Token  .venv/bin/retiro cloud token office   (or {', '.join(PARTIES[:-1])})")
+    click.echo("Stop   make down")
+
+
+@cloud.command()
+@named
+def down(name: str) -> None:
+    """Stop the local cloud and take away all that it left."""
+    Cloud(name).stop()
+
+
+@cloud.command()
+@named
+def status(name: str) -> None:
+    """Say where the local cloud is, and what it made, as JSON."""
+    here = Cloud(name)
+    click.echo(json.dumps({"endpoint": here.endpoint, "api": here.api_url, "outputs": here.outputs}, indent=2))
+
+
+@cloud.command()
+@click.argument("party", type=click.Choice(PARTIES))
+@named
+def token(party: str, name: str) -> None:
+    """Print an access token of the client of a PARTY, good for an hour."""
+    here = Cloud(name)
+    click.echo(here.token(here.outputs[f"{party.capitalize()}ClientId"]))
