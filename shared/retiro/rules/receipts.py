@@ -1,0 +1,79 @@
+"""The receipt of a determination: what went in, what was used, each step, and what stays open.
+
+It is enough to work the result out again by hand, and to compute it again by program: the inputs as they were taken, and
+the settings and parameters with their dates and sources.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from retiro.rules.calendar import Date
+from retiro.rules.forms import Form, Sentence
+from retiro.rules.version import RULES_VERSION
+
+
+class ParameterUsed(Form):
+    """A dated parameter at work: the value as an exact decimal text, in its unit, on the date that it was asked for."""
+
+    name: str
+    value: str
+    unit: str
+    on: Date
+    in_force_from: Date
+    until: Date | None
+    citation: str
+    source: str
+    checked_on: Date
+
+
+class SettingUsed(Form):
+    """A Board setting at work on a date. The source is the act that adopted it, or says that nobody did."""
+
+    name: str
+    value: str
+    on: Date
+    in_force_from: Date | None
+    citation: str
+    source: Sentence
+
+
+class Step(Form):
+    """A step of the calculation. `value` is shown (money to the cent, a percent to six places); `exact` is the fraction
+    that went on into the next step, where the two differ."""
+
+    citation: str
+    label: Sentence
+    formula: Sentence
+    value: str
+    exact: str | None = None
+
+
+class Receipt(Form):
+    """All of it, as plain JSON."""
+
+    determination: str
+    citation: str
+    inputs: dict[str, Any]
+    parameters: list[ParameterUsed]
+    settings: list[SettingUsed]
+    steps: list[Step]
+    open_questions: list[Sentence]
+    rules_version: str = RULES_VERSION
+
+
+@dataclass(frozen=True, slots=True)
+class Act:
+    """What adopted a setting: its source in words (`Resolution 2025-03, Junta de Retiro`), and from when it is in force."""
+
+    source: str
+    in_force_from: "Date"
+
+
+NO_ACTS: Mapping[str, Act] = {}
+
+
+def exact_text(value: Fraction) -> str:
+    """A fraction as a person writes it: `651265/6`, or `1070000`."""
+    return str(value)
