@@ -1,4 +1,4 @@
-"""The roster: who has a passbook, over many small partitions, so that a population is read by shards, never by a scan."""
+"""The roster: who has a passbook, in many small partitions: a population is read by shards and never scanned."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -100,7 +100,7 @@ class Table:
         remove: Sequence[str] = (),
         where: Mapping[str, Any] | None = None,
     ) -> Item:
-        """Change attributes of the item (key: pk, sk), if it is as `where` says, and return the whole item as it is then.
+        """Change attributes of the item (key: pk, sk) if it is as `where` says. Returns the whole item as it is then.
 
         `where` maps an attribute to the value it must have, to `None` (it must be absent), `OneOf(…)` or `Below(…)`.
         Raises `ChangedError` where the item is missing or not so.

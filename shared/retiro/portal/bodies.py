@@ -1,0 +1,174 @@
+"""What comes in and goes out: strict JSON (RFC 8259) into models, and models into JSON that their own schema accepts.
+
+A body is read twice: once here, with every number kept as it came and with doubled names refused, and once by pydantic
+in its JSON mode, where money and percents take texts alone and a date is `2025-04-10` and nothing else. All errors of a
+request are reported, not the first.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from http import HTTPStatus
+from typing import Annotated, Any, NoReturn
+
+from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
+from pydantic_core import ErrorDetails, PydanticSerializationError
+
+from retiro.portal.problems import FieldError, Problem, bad_request
+from retiro.rules.forms import FORMS, Sentence, TextField
+from retiro.rules.money import MONEY_PATTERN, format_cents, parse_cents
+
+BODY_BYTES_MAX = 1_000_000
+
+_CITATION = "Retiro API v1, values"
+_OTHER_FORM = Sentence("doesn't have the form that it must have", "no tiene la forma que debe tener")
+
+Amount = Annotated[
+    int, TextField("money", parse_cents, format_cents, {"pattern": MONEY_PATTERN, "examples": ["214.36"]}, int)
+]
+"""Money in an answer: made from whole cents, written as its text. (In a body it is `rules.money.Money`: a text alone.)"""
+
+
+class Body(BaseModel):
+    """The base of a request's body: no unknown names, no conversions, and no input in the text of its errors."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, hide_input_in_errors=True)
+
+
+class Query(BaseModel):
+    """The base of a request's query string: each name once, no unknown names."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
+
+
+class Answer(BaseModel):
+    """The base of an answer."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
+
+
+class FaultyAnswerError(Exception):
+    """A handler's answer breaks its own schema. That is our fault, never the caller's; it carries no data."""
+
+
+def read_body(text: str | None, content_type: str | None, adapter: TypeAdapter[Any]) -> Any:
+    """The body as its model.
+
+    Raises 415 for another content type, 413 above 1 MB, 400 for what isn't JSON or names a member twice, and 422 with
+    all errors for what breaks the model.
+    """
+    if content_type is not None and content_type.split(";")[0].strip().lower() != "application/json":
+        raise Problem(
+            HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
+            "content_type_not_json",
+            Sentence("The body must be application/json.", "El cuerpo debe ser application/json."),
+            citation="RFC 9110 § 15.5.16",
+            field="Content-Type",
+        )
+    if not text:
+        raise _unreadable("body_missing", "A JSON body is needed.", "Hace falta un cuerpo JSON.")
+    if len(text.encode(errors="surrogatepass")) > BODY_BYTES_MAX:
+        raise Problem(
+            HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+            "body_too_large",
+            Sentence("A body stays under 1 MB.", "Un cuerpo no pasa de 1 MB."),
+            citation="RFC 9110 § 15.5.14",
+        )
+    received = _strict_json(text)
+    try:
+        return adapter.validate_json(text)
+    except ValidationError as invalid:
+        raise invalid_input("body", invalid, received) from None
+
+
+def read_strings(place: str, values: Mapping[str, str], adapter: TypeAdapter[Any]) -> Any:
+    """Path or query values as their model. Raises 422 with all errors."""
+    try:
+        return adapter.validate_strings(dict(values))
+    except ValidationError as invalid:
+        raise invalid_input(place, invalid, values) from None
+
+
+def write_answer(answer: Any, adapter: TypeAdapter[Any]) -> str:
+    """The answer as JSON text. Raises `FaultyAnswerError` where it, or the text, breaks the answer's own schema."""
+    try:
+        text = adapter.dump_json(answer, warnings="error", exclude_none=False).decode()
+        adapter.validate_json(text)
+    except (ValidationError, PydanticSerializationError) as faulty:
+        raise FaultyAnswerError(type(faulty).__name__) from None
+    return text
+
+
+def invalid_input(place: str, invalid: ValidationError, received: Any) -> Problem:
+    """All errors of a validation as one problem. A number that stands where a text must is shown as it came."""
+    errors = [_field_error(place, error, received) for error in invalid.errors(include_url=False, include_input=False)]
+    first, more = errors[0], len(errors) - 1
+    return Problem(
+        HTTPStatus.UNPROCESSABLE_ENTITY,
+        "invalid_input",
+        Sentence(
+            f"The field {first.field or place} {first.detail.en}." + (f" And {more} more." if more else ""),
+            f"El campo {first.field or place} {first.detail.es}." + (f" Y {more} más." if more else ""),
+        ),
+        citation=_CITATION,
+        errors=errors,
+    )
+
+
+def _field_error(place: str, error: ErrorDetails, received: Any) -> FieldError:
+    location = tuple(step for step in error["loc"] if step != "[key]")
+    value = _at(received, location)
+    return FieldError(
+        (place, *location),
+        error["type"],
+        FORMS.get(error["type"], _OTHER_FORM),
+        str(value) if isinstance(value, Decimal) else None,
+    )
+
+
+def _at(received: Any, location: Sequence[str | int]) -> Any:
+    """What came at that place; `None` where the place isn't one of the document (pydantic's own steps, missing fields)."""
+    for step in location:
+        match received, step:
+            case dict(), str() if step in received:
+                received = received[step]
+            case list(), int() if step < len(received):
+                received = received[step]
+            case _:
+                return None
+    return received
+
+
+def _strict_json(text: str) -> Any:
+    try:
+        return json.loads(
+            text,
+            parse_float=Decimal,
+            parse_int=Decimal,
+            parse_constant=_no_constant,
+            object_pairs_hook=_no_name_twice,
+        )
+    except (json.JSONDecodeError, RecursionError):
+        raise _unreadable("not_json", "The body isn't JSON.", "El cuerpo no es JSON.") from None
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise _unreadable("not_json", f"JSON has no {name}.", f"JSON no tiene {name}.")
+
+
+def _no_name_twice(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    members = dict(pairs)
+    if len(members) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise _unreadable(
+            "name_twice",
+            "A member is named twice in one object.",
+            "Un miembro aparece dos veces en un objeto.",
+            field=twice,
+        )
+    return members
+
+
+def _unreadable(code: str, en: str, es: str, field: str | None = None) -> Problem:
+    return bad_request(code, en=en, es=es, citation="RFC 8259", field=field)
