@@ -1,0 +1,1 @@
+"""The ledger: passbooks and evidence, which are only ever inserted into."""
