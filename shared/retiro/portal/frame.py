@@ -25,14 +25,16 @@ from aws_lambda_powertools import Logger
 from aws_lambda_powertools.event_handler import APIGatewayRestResolver, Response
 from aws_lambda_powertools.event_handler.exceptions import NotFoundError
 
+from retiro.ledger.evidence import EvidenceConflictError
 from retiro.ledger.keys import KeyConflictError
+from retiro.ledger.retries import BusyError
 from retiro.portal import events
 from retiro.portal.bodies import read_body, read_strings, write_answer
 from retiro.portal.idempotency import Replies, Reply, checked_key
 from retiro.portal.languages import Language, preferred
 from retiro.portal.observed import correlation_id, log_request, report_own_fault
 from retiro.portal.principals import Principal, principal_of
-from retiro.portal.problems import CONTENT_TYPE, Problem, conflict, not_found, of_refusal, own_fault
+from retiro.portal.problems import CONTENT_TYPE, Problem, conflict, not_found, of_refusal, own_fault, unavailable
 from retiro.portal.routes import Keys, Route
 from retiro.registry import aws
 from retiro.registry.environment import Environment
@@ -214,6 +216,15 @@ def _problem_of(failure: Exception) -> Problem | None:
                 es=f"La referencia {reference} ya consta con otro contenido.",
                 field="reference",
             )
+        case EvidenceConflictError():
+            identifier = failure.existing.id
+            return conflict(
+                "evidence_conflict",
+                en=f"{identifier} is on record with other content.",
+                es=f"{identifier} ya consta con otro contenido.",
+            )
+        case BusyError():
+            return unavailable()
         case NotFoundError():
             return not_found("no_such_route", en="There is no such route.", es="No existe esa ruta.")
         case _:

@@ -146,6 +146,9 @@ def of_refusal(refusal: Refusal) -> Problem:
         refusal.sentence,
         citation=refusal.citation,
         field=refusal.field,
+        errors=[
+            FieldError(("body", *fault.field.split(".")), str(refusal.code), fault.rule) for fault in refusal.faults
+        ],
         members=None if receipt is None else {"receipt": receipt.model_dump(mode="json")},
     )
 
