@@ -5,7 +5,7 @@ be a person's. `field_faults` turns pydantic's errors into these sentences, for 
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler, GetJsonSchemaHandler, ValidationError
@@ -41,10 +41,12 @@ FORMS = {
         'must be money as a text with two places, like "214.36"', 'debe ser dinero en texto con dos decimales: "214.36"'
     ),
     "percent": Sentence('must be a decimal text, like "4.27"', 'debe ser un texto decimal, como "4.27"'),
-    "shown_percent": Sentence('must be a text with six places, like "2.003333"', 'debe ser un texto con seis decimales'),
+    "shown_percent": Sentence(
+        'must be a text with six places, like "2.003333"', "debe ser un texto con seis decimales"
+    ),
     "date": Sentence(
-        'must be a date as YYYY-MM-DD, with no time, from 1900 through 2199',
-        'debe ser una fecha AAAA-MM-DD, sin hora, de 1900 a 2199',
+        "must be a date as YYYY-MM-DD, with no time, from 1900 through 2199",
+        "debe ser una fecha AAAA-MM-DD, sin hora, de 1900 a 2199",
     ),
     "semester": Sentence(
         'must be a semester of the fiscal calendar, like "FY2025-S2"',
@@ -52,9 +54,7 @@ FORMS = {
     ),
     "selection_negative": Sentence("holds a percent below zero", "contiene un porcentaje menor que cero"),
     "selection_total": Sentence("must total 100 percent", "debe sumar 100 por ciento"),
-    "percent_below_minus_100": Sentence(
-        "can't lose more than 100 percent", "no puede perder más del 100 por ciento"
-    ),
+    "percent_below_minus_100": Sentence("can't lose more than 100 percent", "no puede perder más del 100 por ciento"),
     "semesters_in_order": Sentence(
         "must be semesters that follow one another", "deben ser semestres que se siguen uno al otro"
     ),
@@ -63,6 +63,13 @@ FORMS = {
     ),
     "setting_unknown": Sentence("isn't a setting of the Board", "no es una opción reglamentaria de la Junta"),
     "setting_value": Sentence("isn't a value of this setting", "no es un valor de esta opción reglamentaria"),
+    "before_birth": Sentence("must not be before the birth", "no puede ser anterior al nacimiento"),
+    "before_enrolment": Sentence("must not be before the enrolment", "no puede ser anterior a la inscripción"),
+    "fund_of_employer": Sentence("must be the fund of the employer", "debe ser el fondo del patrono"),
+    "outside_calendar": Sentence(
+        "must be a day from the program's first, 2000-01-01, through today",
+        "debe ser un día desde el primero del programa, 2000-01-01, hasta hoy",
+    ),
     "missing": Sentence("is missing", "falta"),
     "extra_forbidden": Sentence("isn't known here", "no se conoce aquí"),
     "too_short": Sentence("must not be empty", "no puede estar vacío"),
@@ -78,7 +85,7 @@ FORMS = {
 
 def form_error(kind: str) -> PydanticCustomError:
     """The error that a validator raises for a form of `FORMS`."""
-    return PydanticCustomError(kind, FORMS[kind].en)  # type: ignore[arg-type]  # asks for a literal, for no reason of ours
+    return PydanticCustomError(kind, FORMS[kind].en)
 
 
 class FieldFault(NamedTuple):
@@ -91,9 +98,7 @@ class FieldFault(NamedTuple):
 def field_faults(error: ValidationError) -> list[FieldFault]:
     """Every fault that pydantic found, in the order of the fields, without any value that came in."""
     return [
-        FieldFault(
-            ".".join(str(part) for part in fault["loc"] if part != "[key]"), FORMS.get(fault["type"], _OTHER)
-        )
+        FieldFault(".".join(str(part) for part in fault["loc"] if part != "[key]"), FORMS.get(fault["type"], _OTHER))
         for fault in error.errors(include_input=False, include_context=False, include_url=False)
     ]
 
@@ -109,7 +114,7 @@ class TextField:
     kind: str
     parse: Callable[[str], Any]
     show: Callable[[Any], str]
-    schema: dict[str, Any]
+    schema: dict[str, Any] = field(hash=False)  # a type of a union must be hashable
     inside: type | None = None
 
     def _validated(self, value: object) -> object:

@@ -124,7 +124,12 @@ def _parse_shown_percent(text: str) -> str:
 Money = Annotated[
     int, TextField("money", parse_cents, format_cents, {"pattern": MONEY_PATTERN, "examples": ["214.36"]})
 ]
-"""A pydantic field that takes a money text and nothing else, holds cents, and serialises to the text."""
+"""A pydantic field of what comes in: it takes a money text and nothing else, holds cents, serialises to the text."""
+
+Amount = Annotated[
+    int, TextField("money", parse_cents, format_cents, {"pattern": MONEY_PATTERN, "examples": ["214.36"]}, int)
+]
+"""A pydantic field of what goes out: it is made of whole cents too, and serialises to the text."""
 
 Percent = Annotated[
     Fraction,
@@ -136,4 +141,4 @@ ShownPercent = Annotated[
     str,
     TextField("shown_percent", _parse_shown_percent, str, {"pattern": SHOWN_PERCENT_PATTERN, "examples": ["2.003333"]}),
 ]
-"""A pydantic field that holds what `format_percent` gives: a text with six places, to be read and not calculated with."""
+"""A pydantic field of what `format_percent` gives: a text with six places, for reading and not for calculating."""

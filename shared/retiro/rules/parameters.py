@@ -43,17 +43,17 @@ class Parameter:
     checked_on: date
 
 
-def in_force(name: str, on: date) -> Parameter:
-    """The parameter on a date.
+def in_force(name: str, on: date, *, field: str | None = None) -> Parameter:
+    """The parameter on a date. `field` is what could have been given in its place.
 
     Raises:
         Refusal: `not_in_force`, naming the parameter, the date and the nearest period in force.
     """
     periods = PARAMETERS[name]
-    return pick(name, periods, on, citation=periods[0].citation)
+    return pick(name, periods, on, citation=periods[0].citation, field=field)
 
 
-def pick(name: str, periods: Sequence[D], on: date, *, citation: str) -> D:
+def pick(name: str, periods: Sequence[D], on: date, *, citation: str, field: str | None = None) -> D:
     """The one of several dated things that is in force on a date.
 
     Raises:
@@ -64,7 +64,7 @@ def pick(name: str, periods: Sequence[D], on: date, *, citation: str) -> D:
             return period
     nearest_en, nearest_es = _nearest(periods, on)
     raise Refusal(
-        RefusalCode.NOT_IN_FORCE, citation, name=name, day=on, nearest_en=nearest_en, nearest_es=nearest_es
+        RefusalCode.NOT_IN_FORCE, citation, field=field, name=name, day=on, nearest_en=nearest_en, nearest_es=nearest_es
     )
 
 

@@ -1,12 +1,12 @@
 """The receipt of a determination: what went in, what was used, each step, and what stays open.
 
-It is enough to work the result out again by hand, and to compute it again by program: the inputs as they were taken, and
-the settings and parameters with their dates and sources.
+It is enough to work the result out again by hand, and to compute it again by program: it has the inputs as they were
+taken, and the settings and parameters with their dates and sources.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from fractions import Fraction
+from datetime import date
 from typing import Any
 
 from retiro.rules.calendar import Date
@@ -40,8 +40,11 @@ class SettingUsed(Form):
 
 
 class Step(Form):
-    """A step of the calculation. `value` is shown (money to the cent, a percent to six places); `exact` is the fraction
-    that went on into the next step, where the two differ."""
+    """A step of the calculation.
+
+    `value` is as it is shown, money to the cent and a percent to six places; `exact` is the fraction, in dollars or
+    percent, that went on into the next step, where the two differ.
+    """
 
     citation: str
     label: Sentence
@@ -65,15 +68,10 @@ class Receipt(Form):
 
 @dataclass(frozen=True, slots=True)
 class Act:
-    """What adopted a setting: its source in words (`Resolution 2025-03, Junta de Retiro`), and from when it is in force."""
+    """What adopted a setting: its source in words, like a resolution's number and body, and when it took effect."""
 
     source: str
-    in_force_from: "Date"
+    in_force_from: date
 
 
 NO_ACTS: Mapping[str, Act] = {}
-
-
-def exact_text(value: Fraction) -> str:
-    """A fraction as a person writes it: `651265/6`, or `1070000`."""
-    return str(value)

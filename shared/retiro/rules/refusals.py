@@ -32,6 +32,18 @@ class RefusalCode(StrEnum):
     YIELD_NOT_IN_FORCE = "yield_not_in_force"
     # Everywhere: nothing is carried forward silently.
     NOT_IN_FORCE = "not_in_force"
+    # A passbook's own order: what its last line doesn't allow to be posted.
+    ALREADY_ENROLLED = "already_enrolled"
+    UNKNOWN_PARTICIPANT = "unknown_participant"
+    UNKNOWN_EMPLOYER = "unknown_employer"
+    STATUS_FORBIDS = "status_forbids"
+    INITIAL_TRANSFER_ALREADY_CREDITED = "initial_transfer_already_credited"
+    NO_CREDIT_YET = "no_credit_yet"
+    ALREADY_POSTED = "already_posted"
+    SEMESTER_OUT_OF_ORDER = "semester_out_of_order"
+    NOT_POSTED = "not_posted"
+    LATER_SEMESTER_STANDS = "later_semester_stands"
+    NEEDS_DECISION = "needs_decision"
 
 
 SENTENCES = {
@@ -65,6 +77,45 @@ SENTENCES = {
     RefusalCode.NOT_IN_FORCE: Sentence(
         "{name} is not in force on {day}. The nearest period in force is {nearest_en}.",
         "{name} no está vigente el {day}. El período vigente más cercano es {nearest_es}.",
+    ),
+    RefusalCode.ALREADY_ENROLLED: Sentence(
+        "{participant_id} is enrolled already.", "{participant_id} ya está inscrito."
+    ),
+    RefusalCode.UNKNOWN_PARTICIPANT: Sentence(
+        "There is no participant {participant_id}.", "No existe el participante {participant_id}."
+    ),
+    RefusalCode.UNKNOWN_EMPLOYER: Sentence(
+        "There is no employer {employer_id}.", "No existe el patrono {employer_id}."
+    ),
+    RefusalCode.STATUS_FORBIDS: Sentence(
+        "The account is {status}, which doesn't allow this to be posted.",
+        "La cuenta está en estado {status}, que no permite registrar esto.",
+    ),
+    RefusalCode.INITIAL_TRANSFER_ALREADY_CREDITED: Sentence(
+        "The initial transfer balance is credited once, and already was.",
+        "El balance inicial de transferencia se acredita una sola vez, y ya se acreditó.",
+    ),
+    RefusalCode.NO_CREDIT_YET: Sentence(
+        "Nothing had been credited to the account by the end of {semester}.",
+        "No se había acreditado nada a la cuenta al cierre de {semester}.",
+    ),
+    RefusalCode.ALREADY_POSTED: Sentence(
+        "The yield of {semester} was posted already.", "El rendimiento de {semester} ya se acreditó."
+    ),
+    RefusalCode.SEMESTER_OUT_OF_ORDER: Sentence(
+        "{semester} can't be posted while {open_semester} is open.",
+        "{semester} no se puede acreditar mientras {open_semester} esté abierto.",
+    ),
+    RefusalCode.NOT_POSTED: Sentence(
+        "The yield of {semester} isn't posted, so it can't be reversed.",
+        "El rendimiento de {semester} no está acreditado, por lo que no se puede reversar.",
+    ),
+    RefusalCode.LATER_SEMESTER_STANDS: Sentence(
+        "{semester} can't be reversed while {later_semester} stands.",
+        "{semester} no se puede reversar mientras {later_semester} siga acreditado.",
+    ),
+    RefusalCode.NEEDS_DECISION: Sentence(
+        "This is for a person to decide: {reason_en}.", "Esto lo decide una persona: {reason_es}."
     ),
 }
 

@@ -1,0 +1,3 @@
+"""What every clause of the section cites."""
+
+SECTION = "3 L.P.R.A. § 786-7"
