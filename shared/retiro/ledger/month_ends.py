@@ -60,7 +60,7 @@ class MonthEnds:
         if month <= 0 and may_open_earlier:
             earlier = _opening_month(Semester.containing(day))
             zeros = (0,) * (_index(self.since) - _index(earlier))
-            return MonthEnds(earlier, zeros + self.savings, self.complete)._cut().with_movement(
+            return MonthEnds(earlier, zeros + self.savings, self.complete).cut().with_movement(
                 day, cents, may_open_earlier=False
             )
         savings = list(self.savings)
@@ -96,7 +96,7 @@ class MonthEnds:
         held = self.savings[:wanted]
         return held + held[-1:] * (wanted - len(held))
 
-    def _cut(self) -> "MonthEnds":
+    def cut(self) -> "MonthEnds":
         """At most eighteen, the oldest; complete only while nothing moves after them."""
         kept, dropped = self.savings[:CARRIED_MAX], self.savings[CARRIED_MAX:]
         return MonthEnds(self.since, kept, self.complete and all(balance == kept[-1] for balance in dropped))
@@ -114,7 +114,7 @@ def from_movements(oldest_open: Semester, movements: Iterable[tuple[date, int]],
         by_month[month] = by_month.get(month, 0) + cents
     months = range(max(by_month) + 1)
     whole = MonthEnds(_month(since), tuple(accumulate(by_month.get(month, 0) for month in months)))
-    return whole._cut() if cut else whole  # noqa: SLF001  # its own class
+    return whole.cut() if cut else whole
 
 
 def _opening_month(semester: Semester) -> str:
