@@ -58,6 +58,7 @@ build: .aws-sam/.built-$(RUNTIME)-$(ARCHITECTURE)
 	.tools/sam/bin/sam build --parameter-overrides PythonRuntime=$(RUNTIME) Architecture=$(ARCHITECTURE) >.sam-build.log 2>&1 \
 		|| { cat .sam-build.log >&2; exit 1; }
 	rm .sam-build.log
+	find .aws-sam/build -name __pycache__ -prune -exec rm -rf {} +
 	$(RUNTIME) -m compileall -q -f --invalidation-mode unchecked-hash .aws-sam/build
 	touch $@
 

@@ -1,0 +1,102 @@
+"""The functions, their schedules and their sources of events."""
+
+import importlib
+import json
+import re
+import subprocess
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from retiro.registry.environment import Environment
+
+ROOT = Path(__file__).parent.parent.parent
+
+
+def environments_of(module_name: str) -> list[type[Environment]]:
+    """The models in which a handler's package names what it reads from the environment."""
+    importlib.import_module(module_name)
+    package = module_name.partition(".")[0]
+    found: list[type[Environment]] = []
+    left = list(Environment.__subclasses__())
+    while left:
+        model = left.pop()
+        left += model.__subclasses__()
+        if model.__module__.startswith((package + ".", "retiro.portal")):
+            found.append(model)
+    return found
+
+
+def test_every_handler_that_the_template_names_is_there(functions):
+    assert functions
+    for name, function in functions.items():
+        module, _, attribute = function["Handler"].rpartition(".")
+        assert callable(getattr(importlib.import_module(module), attribute)), name
+
+
+def test_every_function_gets_the_variables_that_its_handler_reads(functions):
+    for name, function in functions.items():
+        given = set(function["Environment"]["Variables"])
+        module = function["Handler"].rpartition(".")[0]
+        for model in environments_of(module):
+            if model.__module__ not in {module, f"{module.partition('.')[0]}.world"}:
+                continue
+            wanted = {field.upper() for field, info in model.model_fields.items() if info.is_required()}
+            assert wanted <= given, (name, model)
+
+
+def test_every_schedule_has_a_zone_that_exists_and_a_queue_for_what_is_lost(resources):
+    schedules = {
+        name: one["Properties"] for name, one in resources.items() if one["Type"] == "AWS::Scheduler::Schedule"
+    }
+    assert len(schedules) == 2
+    for schedule in schedules.values():
+        assert schedule["ScheduleExpressionTimezone"] == "America/Puerto_Rico"
+        assert ZoneInfo(schedule["ScheduleExpressionTimezone"]).key == "America/Puerto_Rico"
+        assert schedule["Target"]["DeadLetterConfig"] == {"Arn": {"Fn::GetAtt": ["ScheduleDeadLetters", "Arn"]}}
+
+
+@pytest.mark.parametrize("parameter", ["YieldSchedule", "AuditSchedule"])
+def test_the_schedules_fire_every_day(source, parameter):
+    """Puerto Rico has no daylight saving, so no hour of the day is skipped or comes twice."""
+    assert re.fullmatch(r"cron\(\d{1,2} \d{1,2} \* \* \? \*\)", source["Parameters"][parameter]["Default"])
+
+
+def test_a_schedule_sends_its_own_time_as_json(resources):
+    for one in resources.values():
+        if one["Type"] == "AWS::Scheduler::Schedule":
+            sent = json.loads(one["Properties"]["Target"]["Input"])
+            assert sent == {"scheduled_time": "<aws.scheduler.scheduled-time>"}
+
+
+def test_the_guard_of_the_stream_reports_single_records_and_loses_none(resources):
+    stream = resources["LedgerGuardStreamLedger"]["Properties"]
+    assert stream["FunctionResponseTypes"] == ["ReportBatchItemFailures"]
+    assert stream["BisectBatchOnFunctionError"] is True
+    assert stream["StartingPosition"] == "TRIM_HORIZON"
+    assert stream["DestinationConfig"]["OnFailure"]["Destination"] == {"Fn::GetAtt": ["StreamDeadLetters", "Arn"]}
+
+
+def test_every_alarm_tells_somebody(resources):
+    alarms = [one["Properties"] for one in resources.values() if one["Type"] == "AWS::CloudWatch::Alarm"]
+    assert alarms
+    for alarm in alarms:
+        assert alarm["AlarmActions"] == [{"Ref": "Alarms"}]
+        assert alarm["AlarmDescription"]
+
+
+def test_production_runs_on_arm_and_the_newest_runtime_that_sam_knows(source):
+    assert source["Parameters"]["Architecture"]["Default"] == "arm64"
+    asked = "from samcli.local.common.runtime_template import INIT_RUNTIMES; print(*INIT_RUNTIMES)"
+    known = subprocess.run([ROOT / ".tools/sam/bin/python", "-c", asked], check=True, capture_output=True, text=True)
+    pythons = [name.removeprefix("python") for name in known.stdout.split() if name.startswith("python3.")]
+    newest = max(pythons, key=lambda version: tuple(map(int, version.split("."))))
+    assert source["Parameters"]["PythonRuntime"]["Default"] == f"python{newest}"
+
+
+def test_the_layer_carries_the_versions_of_the_lock():
+    locked = dict(re.findall(r'^name = "(\S+)"\nversion = "(\S+)"', (ROOT / "uv.lock").read_text(), re.MULTILINE))
+    pinned = dict(re.findall(r"^([a-z-]+)==(\S+)$", (ROOT / "shared/requirements.txt").read_text(), re.MULTILINE))
+    assert set(pinned) > {"aws-lambda-powertools", "pydantic"}
+    assert pinned == {name: locked[name] for name in pinned}
