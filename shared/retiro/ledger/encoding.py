@@ -36,7 +36,7 @@ def from_item(item: Item) -> Document:
 
 
 def canonical(value: object) -> bytes:
-    """The one text of a value: JSON in UTF-8, keys sorted, no spaces. Raises `TypeError` for a float or another type."""
+    """The one text of a value: JSON in UTF-8, keys sorted, no spaces. Raises `TypeError` for a float."""
     _refuse_floats(value)
     return canonical_unchecked(value)
 

@@ -1,4 +1,4 @@
-"""Evidence: what a line rests on (a determination with its receipt, a contract, an approval). Insert-only, like lines."""
+"""Evidence: what a line rests on (a determination with its receipt, a contract, an approval). Insert-only too."""
 
 import json
 from dataclasses import dataclass

@@ -84,10 +84,10 @@ class Draft:
     """What a decision wants written. The rest of the line follows from the one before it.
 
     `state` replaces the keys it names; a key with `None` goes. `run` (run kind, period, attempt) sets the run's mark to
-    this line; `restores` (run kind, mark) puts an earlier mark back, or takes it away (`None`). `belongs_on` is the legal
-    date, where the month-ends count from another day than `effective_on`. `differences` are the parts of a savings
-    posting that are yield of a semester (of a late credit). `month_ends` replaces what would be carried: it is given
-    by who has recomputed it from the whole passbook.
+    this line; `restores` (run kind, mark) puts an earlier mark back, or takes it away (`None`). `belongs_on` is the
+    legal date, where the month-ends count from another day than `effective_on`. `differences` are the parts of a
+    savings posting that are yield of a semester (of a late credit). `month_ends` replaces what would be carried: it is
+    given by who has recomputed it from the whole passbook.
     """
 
     kind: LineKind

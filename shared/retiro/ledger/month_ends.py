@@ -60,8 +60,10 @@ class MonthEnds:
         if month <= 0 and may_open_earlier:
             earlier = _opening_month(Semester.containing(day))
             zeros = (0,) * (_index(self.since) - _index(earlier))
-            return MonthEnds(earlier, zeros + self.savings, self.complete).cut().with_movement(
-                day, cents, may_open_earlier=False
+            return (
+                MonthEnds(earlier, zeros + self.savings, self.complete)
+                .cut()
+                .with_movement(day, cents, may_open_earlier=False)
             )
         savings = list(self.savings)
         if month >= len(savings):

@@ -10,7 +10,10 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from retiro.ledger import encoding, evidence as evidence_items, keys as key_items, lines as line_items
+from retiro.ledger import encoding
+from retiro.ledger import evidence as evidence_items
+from retiro.ledger import keys as key_items
+from retiro.ledger import lines as line_items
 from retiro.ledger.evidence import Evidence, EvidenceConflictError
 from retiro.ledger.keys import BusinessKey, KeyConflictError
 from retiro.ledger.lines import Draft, FundMismatchError, Line, LineError, next_line
@@ -94,7 +97,7 @@ class Passbooks:
         """All lines, in order, read consistently."""
         return list(self.store.lines(passbook))
 
-    def append(
+    def append(  # noqa: PLR0913  # each is named where it is called
         self,
         passbook: str,
         decide: Decide,
@@ -105,7 +108,7 @@ class Passbooks:
         evidence: Sequence[Evidence] = (),
         also: Sequence["TransactItem"] = (),
     ) -> Appended:
-        """Append what is decided on the last line, once for the key. `content` is what the key stands for, in plain JSON.
+        """Append what is decided on the last line, once for the key. `content`, plain JSON, is what the key stands for.
 
         Raises `KeyConflictError`, `EvidenceConflictError`, `AlsoRefusedError`, `LineError`, what `decide` raises, and
         `BusyError`. After any of them but the last, nothing of it was written, and the key is free.
@@ -260,7 +263,7 @@ def balances_as_of(
 ) -> dict[str, int]:
     """Cents by account, of the lines effective on or before a day, and recorded at or before a moment.
 
-    Where no day is asked for, all that was recorded counts, whatever its effective date. An account at zero is left out.
+    Where no day is asked for, all that was recorded counts, whatever its date. An account at zero is left out.
     """
     balances: dict[str, int] = {}
     for line in lines:

@@ -15,7 +15,7 @@ class BusyError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Retries:
-    """How often, and how long to wait between: doubling from `pause_seconds` up to a bound, times a random part of it."""
+    """How often, and how long to wait between: a random part of a pause that doubles up to a bound."""
 
     attempts_max: int = 8
     pause_seconds: float = 0.05

@@ -11,7 +11,7 @@ from enum import StrEnum
 
 from retiro.ledger.lines import SAVINGS, YIELD_RUN, Draft, Line, LineError, LineKind, Posting
 from retiro.ledger.month_ends import IncompleteError, MonthEnds, from_movements
-from retiro.rules.calendar import Semester
+from retiro.rules.calendar import Semester, fiscal_year
 from retiro.rules.refusals import Refusal, RefusalCode
 
 TRANSFERS = "transfers"
@@ -103,26 +103,26 @@ def selection(
 ) -> Draft:
     """(b)(1), (2): a selection, in force from `effective_on`. Whether it is allowed is the rules' to say beforehand.
 
-    The state keeps the selections that the open semesters need, and the date of the last change.
+    The state keeps the selections that the open semesters need, and the request dates of those that are changes.
     """
     held = last.state.get("selections", {})
-    changed = {"changed_on": requested_on.isoformat()} if held else {}
-    selections = {**held, effective_on.isoformat(): dict(options)}
     since = last.month_ends.oldest_open.starts_on if last.month_ends else None
+    kept = selections_since({**held, effective_on.isoformat(): dict(options)}, since)
+    asked = [*last.state.get("changed_on", []), *([requested_on.isoformat()] if held else [])]
+    changed_on = [day for day in asked if date(fiscal_year(date.fromisoformat(day)), 7, 1).isoformat() in kept]
     return Draft(
         LineKind.SELECTION,
         effective_on,
         origin.principal,
-        state={"selections": selections_since(selections, since), **changed},
+        state={"selections": kept, "changed_on": changed_on or None},
         determination=origin.determination,
         facts={**origin.facts, "requested_on": requested_on.isoformat()},
     )
 
 
 def earlier_changes(last: Line) -> list[date]:
-    """The request date of the last change of selection, for `investment_selection`; the initial one is no change."""
-    changed_on = last.state.get("changed_on")
-    return [date.fromisoformat(changed_on)] if changed_on else []
+    """The request dates of the changes of selection, for `investment_selection`; the initial one is no change."""
+    return [date.fromisoformat(day) for day in last.state.get("changed_on", [])]
 
 
 def selection_in_force(state: Mapping[str, Mapping[str, Mapping[str, int]]], on: date) -> dict[str, int]:
@@ -170,9 +170,7 @@ def check_yield(last: Line, semester: Semester) -> None:
     if oldest_open is None or semester < oldest_open:
         raise Refusal(RefusalCode.NO_CREDIT_YET, citation, semester=semester)
     if semester > oldest_open:
-        raise Refusal(
-            RefusalCode.SEMESTER_OUT_OF_ORDER, citation, semester=semester, open_semester=oldest_open
-        )
+        raise Refusal(RefusalCode.SEMESTER_OUT_OF_ORDER, citation, semester=semester, open_semester=oldest_open)
     _check_status(last, _TAKES_YIELDS, citation)
 
 
@@ -185,10 +183,8 @@ def semester_figures(last: Line, semester: Semester, history: Sequence[Line] | N
     return _month_ends(last, history).figures(semester)
 
 
-def semester_yield(
-    last: Line, posting: YieldPosting, origin: Origin, history: Sequence[Line] | None = None
-) -> Draft:
-    """(a)(3): a semester's yield, dated its last business day; a loss is a debit. Nothing earned is a line all the same.
+def semester_yield(last: Line, posting: YieldPosting, origin: Origin, history: Sequence[Line] | None = None) -> Draft:
+    """(a)(3): a semester's yield, dated its last business day; a loss is a debit. Nothing earned is a line too.
 
     Raises what `check_yield` does, and `IncompleteError` as `semester_figures`.
     """
@@ -231,20 +227,16 @@ def posted_semester(line: Line) -> Semester:
     return Semester.parse(line.runs[YIELD_RUN].period)
 
 
-def selections_since(
-    selections: Mapping[str, Mapping[str, int]], since: date | None
-) -> dict[str, Mapping[str, int]]:
+def selections_since(selections: Mapping[str, Mapping[str, int]], since: date | None) -> dict[str, Mapping[str, int]]:
     """The selections in force on a day or later; all of them where nothing has been credited yet."""
     begun = [day for day in selections if since and day <= since.isoformat()]
     return {day: options for day, options in selections.items() if not begun or day >= max(begun)}
 
 
-def _credit(
-    last: Line | None, kind: LineKind, contra: str, movement: tuple[int, date], origin: Origin
-) -> Draft:
+def _credit(last: Line | None, kind: LineKind, contra: str, movement: tuple[int, date], origin: Origin) -> Draft:
     amount_cents, credited_on = movement
     if last is not None:
-        _check_status(last, _TAKES_CREDITS, f"{SECTION}(a)")
+        check_takes_credits(last)
     return Draft(
         kind,
         credited_on,
@@ -253,6 +245,11 @@ def _credit(
         determination=origin.determination,
         facts=origin.facts,
     )
+
+
+def check_takes_credits(last: Line) -> None:
+    """Raise `Refusal` `status_forbids` where the account takes no credits any more."""
+    _check_status(last, _TAKES_CREDITS, f"{SECTION}(a)")
 
 
 def _check_status(last: Line, allowed: frozenset[Status], citation: str) -> None:

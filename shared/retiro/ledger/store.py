@@ -9,9 +9,12 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from botocore.exceptions import ClientError, ConnectionError as UnreachableError, HTTPClientError
+from botocore.exceptions import ClientError, HTTPClientError
+from botocore.exceptions import ConnectionError as UnreachableError
 
-from retiro.ledger import evidence as evidence_items, keys as key_items, lines as line_items
+from retiro.ledger import evidence as evidence_items
+from retiro.ledger import keys as key_items
+from retiro.ledger import lines as line_items
 from retiro.ledger.encoding import Item
 from retiro.ledger.evidence import Evidence, EvidenceConflictError
 from retiro.ledger.keys import BusinessKey, KeyRecord
