@@ -9,8 +9,14 @@ if TYPE_CHECKING:
     from mypy_boto3_stepfunctions import SFNClient
 
 
-def start_execution(  # noqa: PLR0913 - they are the input of the machine, one by one
-    stepfunctions: "SFNClient", *, state_machine_arn: str, worker_arn: str, run: RunId, number: int, phase: str = Phase.PREPARE
+def start_execution(  # noqa: PLR0913  # the input of the machine, by name
+    stepfunctions: "SFNClient",
+    *,
+    state_machine_arn: str,
+    worker_arn: str,
+    run: RunId,
+    number: int,
+    phase: str = Phase.PREPARE,
 ) -> None:
     """Start the execution of a run that has this number, or leave the one that is there.
 
