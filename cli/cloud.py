@@ -4,9 +4,6 @@ A cloud lives in a folder `.local/NAME`: its port, its log, and all that MiniSta
 that two clouds never meet and `down` takes everything away with the folder. Nothing here needs Docker.
 """
 
-from __future__ import annotations
-
-import functools
 import json
 import os
 import shutil
@@ -24,13 +21,14 @@ import boto3
 import click
 import urllib3
 
+from cli.stacks import DEFAULT_STACK, PARTIES, Stack
+
 ROOT = Path(__file__).resolve().parent.parent
 BUILT_TEMPLATE = ROOT / ".aws-sam" / "build" / "template.yaml"
 MINISTACK_PYTHON = ROOT / ".tools" / "ministack" / "bin" / "python"
 SAM = ROOT / ".tools" / "sam" / "bin" / "sam"
 REGION = "us-east-1"
 ACCOUNT = "000000000000"
-STACK = "retiro"
 START_SECONDS_MAX = 60
 STOP_SECONDS_MAX = 15
 
@@ -128,12 +126,12 @@ class Cloud:
         """
         if not BUILT_TEMPLATE.exists():
             raise CloudError("nothing is built: make build")
-        self.client("s3").create_bucket(Bucket=f"{STACK}-artifacts")
+        self.client("s3").create_bucket(Bucket=f"{DEFAULT_STACK}-artifacts")
         overrides = {**_built_for(), "DeployerArn": f"arn:aws:iam::{ACCOUNT}:root", **(parameters or {})}
         finished = subprocess.run(
             [
-                *(SAM, "deploy", "--template-file", BUILT_TEMPLATE, "--stack-name", STACK, "--region", REGION),
-                *("--s3-bucket", f"{STACK}-artifacts", "--capabilities", "CAPABILITY_IAM"),
+                *(SAM, "deploy", "--template-file", BUILT_TEMPLATE, "--stack-name", DEFAULT_STACK, "--region", REGION),
+                *("--s3-bucket", f"{DEFAULT_STACK}-artifacts", "--capabilities", "CAPABILITY_IAM"),
                 *("--no-confirm-changeset", "--no-fail-on-empty-changeset", "--no-progressbar"),
                 *("--parameter-overrides", *(f"{name}={value}" for name, value in overrides.items())),
             ],
@@ -147,16 +145,10 @@ class Cloud:
         if finished.returncode:
             raise CloudError(f"the stack could not be deployed\n{finished.stdout[-2000:]}\n{finished.stderr[-2000:]}")
 
-    @functools.cached_property
-    def outputs(self) -> dict[str, str]:
-        """The stack's outputs by name."""
-        (stack,) = self.client("cloudformation").describe_stacks(StackName=STACK)["Stacks"]
-        return {output["OutputKey"]: output["OutputValue"] for output in stack["Outputs"]}
-
     @property
-    def api_url(self) -> str:
-        """The base of the API's routes."""
-        return f"{self.endpoint}/_aws/execute-api/{self.outputs['ApiId']}/v1"
+    def stack(self) -> Stack:
+        """The stack that is deployed here."""
+        return Stack(self.client, endpoint=self.endpoint)
 
     def client(self, service: str) -> Any:
         """A boto3 client of this cloud."""
@@ -167,22 +159,6 @@ class Cloud:
             aws_access_key_id="test",
             aws_secret_access_key="test",  # noqa: S106  MiniStack takes any
         )
-
-    def token(self, client_id: str) -> str:
-        """An access token of an API client, with all its scopes."""
-        client = self.client("cognito-idp").describe_user_pool_client(
-            UserPoolId=self.outputs["UserPoolId"], ClientId=client_id
-        )["UserPoolClient"]
-        answer = urllib3.request(
-            "POST",
-            f"{self.endpoint}/oauth2/token",
-            body="grant_type=client_credentials",
-            headers={
-                **urllib3.make_headers(basic_auth=f"{client_id}:{client['ClientSecret']}"),
-                "Content-Type": "application/x-www-form-urlencoded",
-            },
-        )
-        return str(answer.json()["access_token"])
 
 
 def _free_port() -> int:
@@ -244,7 +220,6 @@ def _built_for() -> dict[str, str]:
     return {"PythonRuntime": runtime, "Architecture": architecture}
 
 
-PARTIES = ("portal", "employer", "fund", "board", "office")
 named = click.option("--name", default="demo", show_default=True, help="Which local cloud.")
 
 
@@ -260,7 +235,7 @@ def up(name: str) -> None:
     here = Cloud(name)
     here.start()
     here.deploy()
-    click.echo(f"API    {here.api_url}")
+    click.echo(f"API    {here.stack.api_url}")
     click.echo(f"Token  .venv/bin/retiro cloud token office   (or {', '.join(PARTIES[:-1])})")
     click.echo("Stop   make down")
 
@@ -276,8 +251,8 @@ def down(name: str) -> None:
 @named
 def status(name: str) -> None:
     """Say where the local cloud is, and what it made, as JSON."""
-    here = Cloud(name)
-    click.echo(json.dumps({"endpoint": here.endpoint, "api": here.api_url, "outputs": here.outputs}, indent=2))
+    stack = Cloud(name).stack
+    click.echo(json.dumps({"endpoint": stack.endpoint, "api": stack.api_url, "outputs": stack.outputs}, indent=2))
 
 
 @cloud.command()
@@ -285,5 +260,5 @@ def status(name: str) -> None:
 @named
 def token(party: str, name: str) -> None:
     """Print an access token of the client of a PARTY, good for an hour."""
-    here = Cloud(name)
-    click.echo(here.token(here.outputs[f"{party.capitalize()}ClientId"]))
+    stack = Cloud(name).stack
+    click.echo(stack.token(stack.client_id(party)))
