@@ -1,10 +1,9 @@
 """What the Board resolves: the kinds of resolution and what each says, as proposed, adopted and kept.
 
-Each rests on an act (regulation, order or resolution: body, number, date, hash of the document) and names its source and its
-vintage, the day as of which the source says so.
+Each rests on an act (regulation, order or resolution: body, number, date, hash of the document) and names its source
+and its vintage, the day as of which the source says so.
 """
 
-from collections.abc import Iterator
 from datetime import date
 from enum import StrEnum
 from typing import Annotated, Literal
@@ -12,7 +11,6 @@ from typing import Annotated, Literal
 from pydantic import Field, StringConstraints, TypeAdapter
 
 from retiro.ledger.encoding import content_hash
-from retiro.rules import settings
 from retiro.rules.calendar import Date, Semester, last_day_of_month
 from retiro.rules.forms import Form, Sentence
 from retiro.rules.money import Percent
@@ -77,8 +75,10 @@ class TreasuryYields(_Resolved):
 
 
 class PortfolioReturn(_Resolved):
-    """The system portfolio's return of a semester before fees, its management fees, and the participants' share where the
-    Board sets it. § 786-7(b)(3)(B)."""
+    """A semester of the system portfolio: return before fees, management fees, and the share where the Board sets it.
+
+    § 786-7(b)(3)(B). Without a share the parameter in force holds.
+    """
 
     kind: Literal["portfolio_return"]
     semester: Semester
@@ -88,7 +88,7 @@ class PortfolioReturn(_Resolved):
 
 
 class Option(_Resolved):
-    """An investment option that the Board creates, in force from a day until another, that one not included. (b)(3)(C)."""
+    """An investment option that the Board creates, in force from a day until another. § 786-7(b)(3)(C)."""
 
     kind: Literal["option"]
     code: Code

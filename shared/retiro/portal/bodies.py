@@ -26,7 +26,7 @@ _OTHER_FORM = Sentence("doesn't have the form that it must have", "no tiene la f
 Amount = Annotated[
     int, TextField("money", parse_cents, format_cents, {"pattern": MONEY_PATTERN, "examples": ["214.36"]}, int)
 ]
-"""Money in an answer: made from whole cents, written as its text. (In a body it is `rules.money.Money`: a text alone.)"""
+"""Money in an answer: whole cents inside, written as its text. In a body it is `rules.money.Money`, a text alone."""
 
 
 class Body(BaseModel):
@@ -127,7 +127,7 @@ def _field_error(place: str, error: ErrorDetails, received: Any) -> FieldError:
 
 
 def _at(received: Any, location: Sequence[str | int]) -> Any:
-    """What came at that place; `None` where the place isn't one of the document (pydantic's own steps, missing fields)."""
+    """What came at that place; `None` where the document has no such place (a missing field, a key)."""
     for step in location:
         match received, step:
             case dict(), str() if step in received:

@@ -203,14 +203,15 @@ class Portal:
 
 def _problem_of(failure: Exception) -> Problem | None:
     """The caller's problem, or `None` where the failure is ours."""
+    problem: Problem | None = None
     match failure:
         case Problem():
-            return failure
+            problem = failure
         case Refusal():
-            return of_refusal(failure)
+            problem = of_refusal(failure)
         case KeyConflictError():
             reference = failure.record.key.reference
-            return conflict(
+            problem = conflict(
                 "key_conflict",
                 en=f"The reference {reference} stands for other content already.",
                 es=f"La referencia {reference} ya consta con otro contenido.",
@@ -218,14 +219,13 @@ def _problem_of(failure: Exception) -> Problem | None:
             )
         case EvidenceConflictError():
             identifier = failure.existing.id
-            return conflict(
+            problem = conflict(
                 "evidence_conflict",
                 en=f"{identifier} is on record with other content.",
                 es=f"{identifier} ya consta con otro contenido.",
             )
         case BusyError():
-            return unavailable()
+            problem = unavailable()
         case NotFoundError():
-            return not_found("no_such_route", en="There is no such route.", es="No existe esa ruta.")
-        case _:
-            return None
+            problem = not_found("no_such_route", en="There is no such route.", es="No existe esa ruta.")
+    return problem

@@ -97,7 +97,7 @@ class Replies:
 
 
 def checked_key(header: str | None, *, required: bool) -> str | None:
-    """The key that came. Raises 400 where it must come and hasn't, or is no text of 1 to 255 visible ASCII characters."""
+    """The key that came. Raises 400 where it must come and hasn't, or isn't 1 to 255 visible ASCII characters."""
     if header is None and not required:
         return None
     if header is None or not _KEY.fullmatch(header):

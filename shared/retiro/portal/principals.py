@@ -30,7 +30,7 @@ class Principal:
 
     @property
     def person(self) -> str:
-        """The acting user: who prepared, proposed or approved. Whether two persons are one is asked of this alone."""
+        """The acting user: who prepared, proposed or approved. Two principals of one person are the same."""
         if self.acting_user is None:
             raise _acting_user_missing()
         return self.acting_user
@@ -39,6 +39,11 @@ class Principal:
     def label(self) -> str:
         """Person and client in one text, as lines and evidence keep it."""
         return f"{self.person} via {self.client_id}"
+
+    def must_not_be(self, person: str, *, en: str, es: str) -> None:
+        """Raises 403 where the acting user is this person, by whatever client: who proposed or prepared can't approve."""
+        if self.person == person:
+            raise forbidden("same_person", en=en, es=es, citation="Retiro API v1, two persons", field="Acting-User")
 
     def must_have_scope(self, *scopes: str) -> None:
         """Raises 403 unless the client has one of the scopes."""
@@ -124,7 +129,7 @@ def _acting_user(header: str | None, *, writes: bool) -> str | None:
         raise bad_request(
             "acting_user_malformed",
             en="Acting-User must be an opaque id of 3 to 64 letters, digits and . _ : - with at least one letter.",
-            es="Acting-User debe ser un identificador opaco de 3 a 64 letras, dígitos y . _ : - con al menos una letra.",
+            es="Acting-User debe ser un identificador opaco: de 3 a 64 letras, dígitos y . _ : - y al menos una letra.",
             citation="Retiro API v1, Acting-User",
             field="Acting-User",
         )
