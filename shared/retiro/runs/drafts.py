@@ -9,14 +9,13 @@ from retiro.ledger.month_ends import MonthEnds
 
 
 def document_of(draft: Draft) -> dict[str, Any]:
-    """The draft in plain values. What a run writes never changes the state, so a draft with one is refused."""
-    if draft.state:
-        raise ValueError("a run's line doesn't change the state")
+    """The draft in plain values; what is absent is left out."""
     document: dict[str, Any] = {
         "kind": str(draft.kind),
         "effective_on": draft.effective_on.isoformat(),
         "principal": draft.principal,
         "postings": [[posting.account, posting.amount_cents] for posting in draft.postings],
+        "state": dict(draft.state),
         "run": draft.run and list(draft.run),
         "determination": draft.determination,
         "reverses": draft.reverses,
@@ -43,6 +42,7 @@ def from_document(document: Mapping[str, Any]) -> Draft:
         effective_on=date.fromisoformat(document["effective_on"]),
         principal=document["principal"],
         postings=tuple(Posting(account, cents) for account, cents in document["postings"]),
+        state=document["state"],
         run=None if run is None else (run[0], run[1], run[2]),
         restores=None if restores is None else (restores[0], None if restores[1] is None else RunMark(*restores[1])),
         determination=document.get("determination"),

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 from retiro.ledger.evidence import Evidence
 from retiro.ledger.lines import Draft, Line
@@ -24,7 +24,7 @@ class Prepared:
     """The line that is to be written, the figures it rests on, and the cents that the run's total counts."""
 
     draft: Draft
-    figures: Mapping[str, str | int]
+    figures: Mapping[str, Any]
     amount_cents: int
 
 
@@ -69,12 +69,11 @@ class RunKind(Protocol):
         """What is to be written next in this passbook. A `Refusal` raised here is an exception with its code."""
         ...
 
-    def may_post(self, last: Line, run: Run) -> ParticipantException | None:
-        """Whether a passbook that has moved since may still be posted to: `None`, or why not."""
-        ...
-
     def remake(self, passbook: Passbook, draft: Draft, run: Run) -> Draft:
-        """The prepared draft for a passbook that has moved: the same figures."""
+        """The prepared draft for a passbook that has moved: the same figures, or else it is withheld.
+
+        A `Refusal` raised here (its state no longer allows it, it was posted already) withholds it under its code.
+        """
         ...
 
     def is_late(self, line: Line, run: Run) -> bool:

@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from retiro.ledger.evidence import Evidence
 from retiro.registry.runs import Chunk, Phase, Run, RunChangedError, RunId, RunStatus
 from retiro.runs import closing, population, posting, preparing
 from retiro.runs.hashes import run_hash
@@ -100,7 +101,7 @@ def _plan(shop: Workshop, kind: RunKind, run: Run) -> None:
 
 def _start_posting(shop: Workshop, kind: RunKind, run: Run) -> Run:
     """What comes before the first line: the evidence, and the runs that this one reverses say so."""
-    for evidence in kind.evidence(run):
+    for evidence in (_approval(run), *kind.evidence(run)):
         shop.ledger.put_evidence(evidence)
     _mark_reversed(shop, run, RunStatus.REVERSING)
     _unstick(shop, run)
@@ -108,6 +109,14 @@ def _start_posting(shop: Workshop, kind: RunKind, run: Run) -> Run:
         return shop.book.change(run, RunStatus.APPROVED, RunStatus.POSTING, status=RunStatus.POSTING)
     except RunChangedError:
         return shop.book.get(run.id)
+
+
+def _approval(run: Run) -> Evidence:
+    """Who approved what, as evidence."""
+    names = ("hash", "totals", "approved_by", "approved_at")
+    return Evidence(
+        "approval", str(run.id), {"requested_by": run.requested_by} | {name: run.details[name] for name in names}
+    )
 
 
 def _unstick(shop: Workshop, run: Run) -> None:

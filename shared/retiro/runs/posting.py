@@ -7,9 +7,11 @@ finds what was done. Where a passbook has not moved since it was prepared, a lin
 from collections import Counter
 
 from retiro.ledger.lines import Line, LineError, next_line
+from retiro.ledger.month_ends import MonthEndsError
 from retiro.ledger.retries import BusyError
 from retiro.ledger.store import MovedError
 from retiro.registry.runs import Chunk, PartReference, Run
+from retiro.rules.refusals import Refusal
 from retiro.runs import drafts
 from retiro.runs.kinds import ParticipantException, Passbook, RunKind
 from retiro.runs.objects import Row
@@ -92,19 +94,36 @@ def _post_moved(shop: Workshop, kind: RunKind, run: Run, row: Row) -> Row:
         own = own_line(since, kind, run)
         passbook = Passbook(passbook_id, fund, since[-1], shop.ledger, consistent=True)
         if own is None:
-            why_not = kind.may_post(since[-1], run)
-            if why_not is not None:
-                return _withheld(passbook_id, why_not)
+            remade = _remade(kind, passbook, row, run)
+            if isinstance(remade, ParticipantException):
+                return {
+                    "passbook": passbook_id,
+                    "outcome": "withheld",
+                    "code": remade.code,
+                    "detail": remade.detail,
+                }
             try:
-                draft = kind.remake(passbook, drafts.from_document(row["draft"]), run)
-                own = next_line(since[-1], draft, passbook=passbook_id, fund=fund, recorded_at=run.started_at)
-                shop.ledger.put_line(own)
-            except LineError as broken:
-                return _withheld(passbook_id, ParticipantException("line_not_possible", str(broken)))
+                shop.ledger.put_line(remade)
             except MovedError:
                 continue
+            own = remade
         return _posted(kind, passbook, own, since, run)
     raise BusyError(f"{passbook_id} moved on each of {_OVERTAKEN_MAX} attempts")
+
+
+def _remade(kind: RunKind, passbook: Passbook, row: Row, run: Run) -> Line | ParticipantException:
+    """The prepared line on the passbook's new last line, with the same postings; or why it is withheld."""
+    prepared = drafts.from_document(row["draft"])
+    try:
+        draft = kind.remake(passbook, prepared, run)
+        line = next_line(passbook.last, draft, passbook=passbook.id, fund=passbook.fund, recorded_at=run.started_at)
+    except Refusal as refusal:
+        return ParticipantException(str(refusal.code), refusal.sentence.en)
+    except (LineError, MonthEndsError) as broken:
+        return ParticipantException("line_not_possible", str(broken))
+    if draft.postings != prepared.postings:
+        return ParticipantException("figures_changed", "What has come since changes the amount that was approved.")
+    return line
 
 
 def own_line(lines: list[Line], kind: RunKind, run: Run) -> Line | None:
@@ -129,10 +148,6 @@ def _posted(kind: RunKind, passbook: Passbook, own: Line, since: list[Line], run
         return row
     settling = kind.settle_late(passbook, own, late, run)
     return row | {"late": [line.sequence for line in late]} | ({"settled_by": settling.sequence} if settling else {})
-
-
-def _withheld(passbook_id: str, why: ParticipantException) -> Row:
-    return {"passbook": passbook_id, "outcome": "withheld", "code": why.code, "detail": why.detail}
 
 
 def _counts(outcomes: list[Row]) -> dict[str, int]:
