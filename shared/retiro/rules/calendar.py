@@ -43,6 +43,32 @@ Date = Annotated[
 """A pydantic field that takes `"2025-01-31"` or a date, and no number, no time and no other text."""
 
 
+_MONTH_PATTERN = r"^(19|20|21)[0-9]{2}-(0[1-9]|1[0-2])$"
+_MONTH = re.compile(_MONTH_PATTERN)
+
+
+def parse_month(text: str) -> date:
+    """The first day of a month `YYYY-MM`, of 1900 through 2199.
+
+    Raises:
+        ValueError: the text has another form.
+    """
+    if not _MONTH.fullmatch(text):
+        raise ValueError(FORMS["month"].en)
+    return date(int(text[:4]), int(text[5:]), 1)
+
+
+def format_month(day: date) -> str:
+    """The month that a day lies in: `"2026-09"`."""
+    return f"{day.year:04d}-{day.month:02d}"
+
+
+Month = Annotated[
+    date, TextField("month", parse_month, format_month, {"pattern": _MONTH_PATTERN, "examples": ["2026-09"]})
+]
+"""A pydantic field that takes `"2026-09"`, holds the month's first day, and serialises to the text."""
+
+
 def puerto_rico_date(now: datetime) -> date:
     """The day that it is in Puerto Rico at an aware moment.
 

@@ -32,25 +32,27 @@ def month_balances_cents(semester: Semester, opening_cents: int, movements: Iter
     return list(itertools.accumulate(balances))
 
 
-def average_monthly_balance_cents(month_ends_cents: Sequence[int], method: str) -> Fraction:
+def average_monthly_balance_cents(
+    month_ends_cents: Sequence[int], method: str, months: int = MONTHS_IN_SEMESTER
+) -> Fraction:
     """The average monthly balance in exact cents, of the opening balance and the six month-ends, in this order.
 
     `month_end` is the mean of the month-ends, `month_start` that of the balances when each month begins, `month_mid`
-    the mean of both.
+    the mean of both. Fewer months are the complete ones of a semester under way.
 
     Raises:
-        ValueError: there aren't seven balances, or the method doesn't exist.
+        ValueError: there isn't an opening and a month-end for each month, or the method doesn't exist.
     """
     opening, *_, closing = month_ends_cents
-    if len(month_ends_cents) != MONTHS_IN_SEMESTER + 1:
-        raise ValueError("the opening balance and six month-ends are needed")
+    if len(month_ends_cents) != months + 1:
+        raise ValueError(f"the opening balance and {months} month-ends are needed")
     ends = sum(month_ends_cents) - opening
     if method == "month_end":
-        return Fraction(ends, MONTHS_IN_SEMESTER)
+        return Fraction(ends, months)
     if method == "month_start":
-        return Fraction(ends + opening - closing, MONTHS_IN_SEMESTER)
+        return Fraction(ends + opening - closing, months)
     if method == "month_mid":
-        return Fraction(2 * ends + opening - closing, 2 * MONTHS_IN_SEMESTER)
+        return Fraction(2 * ends + opening - closing, 2 * months)
     raise ValueError(f"no average balance method {method!r}")
 
 

@@ -56,12 +56,10 @@ class _Figures:
     needed: frozenset[str]
     optional: frozenset[str] = frozenset()
 
-    def are_those_of(self, figures: OptionYield) -> bool:
+    def are_those_of(self, figures: OptionYield, months: int) -> bool:
         present = {name for name in OptionYield.model_fields if getattr(figures, name) is not None}
-        months = figures.monthly_percent
-        return self.needed <= present <= self.needed | self.optional and (
-            months is None or len(months) == MONTHS_IN_SEMESTER
-        )
+        of_months = figures.monthly_percent
+        return self.needed <= present <= self.needed | self.optional and (of_months is None or len(of_months) == months)
 
     def __str__(self) -> str:
         return ", ".join(sorted(self.needed))
@@ -80,8 +78,12 @@ def option_percents(
     semester: Semester,
     option_yields: Mapping[str, OptionYield] | Mapping[str, Mapping[str, object]],
     settings: Mapping[str, str],
+    months: int = MONTHS_IN_SEMESTER,
 ) -> dict[str, Fraction]:
     """Each option's exact percent for the semester, by (b)(3)(A), (B) and (C). A setting left out is at its default.
+
+    Fewer months are the complete ones of a semester under way: fixed income then has earned that part of a semester's
+    percent, and what the other options' figures say is theirs for those months.
 
     Raises:
         Refusal: `yield_not_in_force`, an option's figures aren't those that it takes; then `not_in_force`, no share of
@@ -92,13 +94,15 @@ def option_percents(
     except ValidationError as error:
         refuse_form(error, f"{SECTION}(b)(3)")
     for option, figures in figures_of.items():
-        check_figures(semester, option, figures)
+        check_figures(semester, option, figures, months)
     return {option: _option_percent(semester, option, figures, settings) for option, figures in figures_of.items()}
 
 
-def check_figures(semester: Semester, option: str, figures: OptionYield | None) -> None:
+def check_figures(
+    semester: Semester, option: str, figures: OptionYield | None, months: int = MONTHS_IN_SEMESTER
+) -> None:
     takes = FIGURES.get(option, FIGURES_OF_OTHER_OPTIONS)
-    if figures is None or not takes.are_those_of(figures):
+    if figures is None or not takes.are_those_of(figures, months):
         raise Refusal(
             RefusalCode.YIELD_NOT_IN_FORCE,
             f"{SECTION}{clause_of(option)}",
@@ -116,7 +120,8 @@ def clause_of(option: str) -> str:
 def _option_percent(semester: Semester, option: str, figures: OptionYield, settings: Mapping[str, str]) -> Fraction:
     match figures:
         case OptionYield(monthly_percent=list(months)):
-            return fixed_income_percent(months, value_of("cmt_semester_conversion", settings))
+            earned = Fraction(len(months), MONTHS_IN_SEMESTER)
+            return fixed_income_percent(months, value_of("cmt_semester_conversion", settings)) * earned
         case OptionYield(return_percent=Fraction() as gross, management_fees_percent=Fraction() as fees):
             share = figures.share_percent
             if share is None:
