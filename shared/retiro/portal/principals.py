@@ -30,7 +30,7 @@ class Principal:
 
     @property
     def person(self) -> str:
-        """The acting user: who prepared, proposed or approved. Two principals of one person are the same."""
+        """The acting user: who prepared, proposed, approved."""
         if self.acting_user is None:
             raise _acting_user_missing()
         return self.acting_user
@@ -41,7 +41,7 @@ class Principal:
         return f"{self.person} via {self.client_id}"
 
     def must_not_be(self, person: str, *, en: str, es: str) -> None:
-        """Raises 403 where the acting user is this person, by whatever client: who proposed or prepared can't approve."""
+        """Raises 403 where the acting user is this person, by whatever client: who prepared can't approve."""
         if self.person == person:
             raise forbidden("same_person", en=en, es=es, citation="Retiro API v1, two persons", field="Acting-User")
 
