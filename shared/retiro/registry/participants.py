@@ -1,0 +1,103 @@
+"""Who participates: each membership's profile, its place on the roster, and the keyed hash that links a person's.
+
+All of it stands in the ledger too, in the evidence of the enrolment.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import Annotated
+
+from pydantic import StringConstraints
+
+from retiro.registry.roster import Holder, roster_item
+from retiro.registry.table import Item, Table, from_attributes
+
+ParticipantId = Annotated[str, StringConstraints(pattern=r"^P-[0-9]{6,9}$")]
+EmployerId = Annotated[str, StringConstraints(pattern=r"^E-[0-9]{3,6}$")]
+# A reference that a client gives: it becomes part of ids, paths and names of executions.
+Reference = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9-]{1,40}$")]
+
+_BATCH = 100
+_BATCH_ATTEMPTS = 5
+
+
+@dataclass(frozen=True)
+class Profile:
+    """A membership: one person in one program of one system. `person_key` is a keyed hash, never the identifier."""
+
+    participant_id: str
+    fund: str
+    birth_date: date
+    employer_id: str
+    enrolled_on: date
+    person_key: str | None = None
+
+
+class ProfilesUnreadError(Exception):
+    """The table kept some profiles back, more often than a caller should wait for."""
+
+
+def opening_items(profile: Profile) -> Iterator[Item]:
+    """What the registry gets in the transaction that opens the passbook: roster, profile, and the person's link."""
+    yield roster_item(profile.participant_id, profile.fund, Holder.PARTICIPANT)
+    yield _item(profile)
+    if profile.person_key is not None:
+        yield {"pk": f"person#{profile.person_key}", "sk": profile.participant_id}
+
+
+def profile_of(table: Table, participant_id: str) -> Profile | None:
+    """The participant's profile, read consistently; `None` where nobody is enrolled under this id."""
+    item = table.get(*_key(participant_id))
+    return None if item is None else _profile(item)
+
+
+def profiles_of(table: Table, participant_ids: Sequence[str]) -> Mapping[str, Profile]:
+    """The profiles of those that are enrolled, by id, read consistently in batches.
+
+    Raises `ProfilesUnreadError` where the table answers in part too often.
+    """
+    ids = sorted(set(participant_ids))
+    batches = (ids[start : start + _BATCH] for start in range(0, len(ids), _BATCH))
+    return {profile.participant_id: profile for batch in batches for profile in _batch(table, batch)}
+
+
+def _batch(table: Table, participant_ids: Sequence[str]) -> Iterator[Profile]:
+    keys = [{"pk": {"S": pk}, "sk": {"S": sk}} for pk, sk in map(_key, participant_ids)]
+    wanted = {table.name: {"Keys": keys, "ConsistentRead": True}}
+    for _ in range(_BATCH_ATTEMPTS):
+        answer = table.client.batch_get_item(RequestItems=wanted)  # type: ignore[arg-type]  # the stubs' union is wider
+        yield from (_profile(from_attributes(item)) for item in answer["Responses"].get(table.name, []))
+        wanted = answer["UnprocessedKeys"]  # type: ignore[assignment]  # the same shape comes back
+        if not wanted:
+            return
+    raise ProfilesUnreadError
+
+
+def _key(participant_id: str) -> tuple[str, str]:
+    return f"participant#{participant_id}", "profile"
+
+
+def _item(profile: Profile) -> Item:
+    pk, sk = _key(profile.participant_id)
+    return {
+        "pk": pk,
+        "sk": sk,
+        "participant_id": profile.participant_id,
+        "fund": profile.fund,
+        "birth_date": profile.birth_date.isoformat(),
+        "employer_id": profile.employer_id,
+        "enrolled_on": profile.enrolled_on.isoformat(),
+        **({"person_key": profile.person_key} if profile.person_key is not None else {}),
+    }
+
+
+def _profile(item: Item) -> Profile:
+    return Profile(
+        item["participant_id"],
+        item["fund"],
+        date.fromisoformat(item["birth_date"]),
+        item["employer_id"],
+        date.fromisoformat(item["enrolled_on"]),
+        item.get("person_key"),
+    )
