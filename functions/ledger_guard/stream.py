@@ -4,8 +4,7 @@ The witness (`head` and `head_hash` on the roster) lies outside the ledger table
 missed by the audit too. It only moves forward: the stream delivers at least once, and may deliver again what is old.
 """
 
-from base64 import b64decode
-from collections.abc import Mapping
+from dataclasses import asdict
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +12,7 @@ from aws_lambda_powertools import Logger, single_metric
 from aws_lambda_powertools.metrics import MetricUnit
 from botocore.exceptions import ClientError
 
+from retiro.ledger.witness import Tampering, Witness, tamperings, witnesses
 from retiro.registry import aws, roster
 from retiro.registry.environment import Environment
 from retiro.registry.table import Below, ChangedError, Table
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
 ITEM_CHANGED = "LedgerItemChanged"
 """Counts what must never happen; the template has the alarm."""
-
-_PASSBOOK = "passbook#"
 
 logger = Logger(service="ledger_guard")
 
@@ -47,8 +45,11 @@ def world() -> Table:
 def handler(event: dict[str, Any], _context: "LambdaContext") -> dict[str, Any]:
     """Take a batch of the stream's records, in order; answer with the first that has to be sent again."""
     for record in event["Records"]:
+        for tampering in tamperings([record]):
+            _report(tampering)
         try:
-            _see(record["eventName"], record["dynamodb"])
+            for passbook, witness in witnesses([record]).items():
+                _bear(passbook, witness)
         except (ClientError, NotOnRosterError):
             sequence_number = record["dynamodb"]["SequenceNumber"]
             logger.exception("record not taken", extra={"sequence_number": sequence_number})
@@ -56,27 +57,19 @@ def handler(event: dict[str, Any], _context: "LambdaContext") -> dict[str, Any]:
     return {"batchItemFailures": []}
 
 
-def _see(change: str, record: Mapping[str, Any]) -> None:
-    pk, sk = record["Keys"]["pk"]["S"], record["Keys"]["sk"]["S"]
-    if change != "INSERT":
-        _report(change, pk, sk)
-    elif pk.startswith(_PASSBOOK):
-        _bear_witness(pk.removeprefix(_PASSBOOK), int(sk), b64decode(record["NewImage"]["hash"]["B"]))
-
-
-def _bear_witness(passbook: str, sequence: int, digest: bytes) -> None:
+def _bear(passbook: str, witness: Witness) -> None:
     """Move the witness forward to this line; where it stands further on already, leave it."""
     key = (roster.partition(roster.shard_of(passbook)), passbook)
-    head = {"head": sequence, "head_hash": digest}
+    seen = {"head": witness.head, "head_hash": witness.head_hash}
     try:
-        world().update(key, head, where={"head": Below(sequence)})
+        world().update(key, seen, where={"head": Below(witness.head)})
     except ChangedError as unchanged:
         if unchanged.existing is None:
             raise NotOnRosterError(passbook) from unchanged
 
 
-def _report(change: str, pk: str, sk: str) -> None:
-    """An item was modified or removed. The key is said, never what the item holds."""
-    logger.critical("an item of the ledger was changed", extra={"change": change, "pk": pk, "sk": sk})
+def _report(tampering: Tampering) -> None:
+    """The key is said, never what the item holds."""
+    logger.critical("an item of the ledger was changed", extra=asdict(tampering))
     with single_metric(name=ITEM_CHANGED, unit=MetricUnit.Count, value=1, namespace="Retiro") as metric:
         metric.add_dimension(name="service", value="ledger_guard")

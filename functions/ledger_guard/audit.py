@@ -1,0 +1,160 @@
+"""The audit: every passbook recomputed from its first line, and the totals by fund and account.
+
+It writes nothing but its own items in the registry: one for the audit, and one for each chunk of the roster's shards
+with a cursor and what was found so far. A page counts when its cursor is moved, on the condition that nobody else has
+moved it; so a page that is worked twice counts once.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+
+from retiro.ledger.lines import partition
+from retiro.ledger.store import LedgerStore
+from retiro.ledger.trial_balance import TrialBalance
+from retiro.ledger.verify import Audit
+from retiro.ledger.witness import Witness
+from retiro.registry import roster
+from retiro.registry.clock import Clock
+from retiro.registry.roster import RosterEntry
+from retiro.registry.runs import RunId
+from retiro.registry.table import AlreadyThereError, ChangedError, Item, Table
+from retiro.rules.money import format_cents
+
+AUDIT = "audit"
+PHASE = "verify"
+CHUNK_SHARDS = 64
+PAGE_PASSBOOKS = 25
+FINDINGS_NAMED_MAX = 200
+"""How many findings a chunk, and the answer, name; all are counted."""
+
+RESERVE_MS = 30_000
+"""How much of an invocation's time must be left to take another page."""
+
+
+class AuditStatus(StrEnum):
+    """Where an audit stands; at its end, its answer."""
+
+    RUNNING = "running"
+    CLEAN = "clean"
+    FINDINGS = "findings"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True)
+class Auditor:
+    """Works an audit off, chunk by chunk. `invocation_passbooks` 0: as many as there is time for."""
+
+    registry: Table
+    ledger: LedgerStore
+    clock: Clock
+    invocation_passbooks: int = 0
+
+    def begin(self, run: RunId) -> list[int]:
+        """Make the audit's items, where they aren't there yet, and name its chunks."""
+        chunks = list(range(roster.SHARDS // CHUNK_SHARDS))
+        self._insert(run.key, {"status": AuditStatus.RUNNING, "started_at": self.clock().isoformat()})
+        for chunk in chunks:
+            start = {"step": 0, "shard": chunk * CHUNK_SHARDS, "after": ""}
+            self._insert(_chunk_key(run, chunk), start | _found(Audit()))
+        return chunks
+
+    def work(self, run: RunId, chunk: int, remaining_ms: Callable[[], int]) -> bool:
+        """Verify the chunk's passbooks from its cursor on. True: all done; false: there are more."""
+        until = (chunk + 1) * CHUNK_SHARDS
+        taken = 0
+        while (item := self._item(_chunk_key(run, chunk)))["shard"] < until:
+            enough = self.invocation_passbooks and taken >= self.invocation_passbooks
+            if enough or remaining_ms() < RESERVE_MS:
+                return False
+            taken += self._work_page(item, until)
+        return True
+
+    def end(self, run: RunId) -> Item:
+        """Add the chunks up and write the answer down. What is answered already stays."""
+        total = _found(Audit())
+        for item in self.registry.items(run.partition, prefix="chunk#"):
+            total = _sum(total, item)
+        totals = list(_out_of_balance(TrialBalance.from_document(total["trial_balance"])))
+        answer = total | {
+            "findings": total["findings"] + len(totals),
+            "named": [*total["named"], *totals],
+            "ended_at": self.clock().isoformat(),
+        }
+        answer["status"] = AuditStatus.FINDINGS if answer["findings"] else AuditStatus.CLEAN
+        try:
+            return self.registry.update(run.key, answer, where={"status": AuditStatus.RUNNING})
+        except ChangedError:
+            return self._item(run.key)
+
+    def fail(self, run: RunId) -> None:
+        """The execution gave up: the audit has no answer."""
+        self.registry.update(run.key, {"status": AuditStatus.FAILED})
+
+    def _work_page(self, item: Item, until: int) -> int:
+        """Verify the next passbooks and move the cursor over them. How many were taken."""
+        audit = Audit()
+        page_max = min(PAGE_PASSBOOKS, self.invocation_passbooks or PAGE_PASSBOOKS)
+        shard, after = item["shard"], item["after"]
+        while shard < until and audit.passbooks < page_max:
+            page = self.registry.page(roster.partition(shard), after=after or None, limit=page_max - audit.passbooks)
+            for entry in map(roster.entry, page.items):
+                audit.add(entry.passbook_id, self.ledger.items(partition(entry.passbook_id)), _witness(entry))
+            shard, after = (shard + 1, "") if page.after is None else (shard, page.after)
+        moved = {"step": item["step"] + 1, "shard": shard, "after": after, **_sum(item, _found(audit))}
+        try:
+            self.registry.update((item["pk"], item["sk"]), moved, where={"step": item["step"]})
+        except ChangedError:
+            return 0  # another worker was quicker: its page counts
+        return audit.passbooks
+
+    def _insert(self, key: tuple[str, str], attributes: Item) -> None:
+        try:
+            self.registry.insert({"pk": key[0], "sk": key[1], **attributes})
+        except AlreadyThereError:
+            return
+
+    def _item(self, key: tuple[str, str]) -> Item:
+        item = self.registry.get(*key)
+        if item is None:
+            raise LookupError(f"no audit item {key}")
+        return item
+
+
+def _found(audit: Audit) -> Item:
+    """What an audit found, as attributes of an item."""
+    return {
+        "passbooks": audit.passbooks,
+        "lines": audit.lines,
+        "findings": len(audit.findings),
+        "named": [asdict(finding) for finding in audit.findings],
+        "trial_balance": audit.trial_balance.to_document(),
+    }
+
+
+def _sum(one: Item, other: Item) -> Item:
+    """Both together; of the findings' names, a number of them."""
+    balance = TrialBalance()
+    balance.merge(TrialBalance.from_document(one["trial_balance"]))
+    balance.merge(TrialBalance.from_document(other["trial_balance"]))
+    counts = {name: one[name] + other[name] for name in ("passbooks", "lines", "findings")}
+    named = [*one["named"], *other["named"]][:FINDINGS_NAMED_MAX]
+    return {**counts, "named": named, "trial_balance": balance.to_document()}
+
+
+def _out_of_balance(balance: TrialBalance) -> Iterator[Item]:
+    """The findings of the totals: a fund out of balance, and contributions that only one side has."""
+    for fund, cents in balance.differences_cents().items():
+        yield {"passbook": fund, "sequence": 0, "code": "trial_balance", "detail": f"out by {format_cents(cents)}"}
+    for fund, cents in balance.contributions_cents().items():
+        yield {"passbook": fund, "sequence": 0, "code": "contributions", "detail": f"out by {format_cents(cents)}"}
+
+
+def _witness(entry: RosterEntry) -> Witness | None:
+    if entry.head is None or entry.head_hash is None:
+        return None
+    return Witness(entry.head, entry.head_hash)
+
+
+def _chunk_key(run: RunId, chunk: int) -> tuple[str, str]:
+    return run.partition, f"chunk#{chunk:04d}"
