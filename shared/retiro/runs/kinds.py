@@ -4,19 +4,46 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from retiro.ledger.encoding import UnreadableError
 from retiro.ledger.evidence import Evidence
-from retiro.ledger.lines import Draft, Line
+from retiro.ledger.lines import Draft, Line, LineError
+from retiro.ledger.month_ends import MonthEndsError
 from retiro.ledger.store import LedgerStore
 from retiro.registry.roster import Holder
 from retiro.registry.runs import Run
+from retiro.rules.forms import Sentence
+from retiro.rules.refusals import Refusal
 
 
 @dataclass(frozen=True)
 class ParticipantException:
-    """Why nothing is posted to a passbook: a code, and what a person needs to know, without personal data."""
+    """Why nothing is posted to a passbook: a code, and the sentence that a person reads, without personal data."""
 
     code: str
-    detail: str = ""
+    sentence: Sentence
+
+    def to_row(self) -> dict[str, Any]:
+        """The exception as a part of a row."""
+        return {"code": self.code, "en": self.sentence.en, "es": self.sentence.es}
+
+
+def exception_of(error: Refusal | LineError | MonthEndsError | UnreadableError) -> ParticipantException:
+    """What a participant's error says in the list of exceptions."""
+    match error:
+        case Refusal():
+            return ParticipantException(str(error.code), error.sentence)
+        case UnreadableError():
+            return ParticipantException("passbook_unreadable", _UNREADABLE)
+        case _:
+            return ParticipantException("line_not_possible", Sentence(str(error), str(error)))
+
+
+PARTICIPANT_ERRORS = (Refusal, LineError, MonthEndsError, UnreadableError)
+"""What may be wrong with one participant. It never fails a chunk."""
+
+_UNREADABLE = Sentence(
+    "A line of the passbook isn't as it was written.", "Una línea de la libreta no está como se escribió."
+)
 
 
 @dataclass(frozen=True)

@@ -6,14 +6,13 @@ finds what was done. Where a passbook has not moved since it was prepared, a lin
 
 from collections import Counter
 
-from retiro.ledger.lines import Line, LineError, next_line
-from retiro.ledger.month_ends import MonthEndsError
+from retiro.ledger.lines import Line, next_line
 from retiro.ledger.retries import BusyError
 from retiro.ledger.store import MovedError
 from retiro.registry.runs import Chunk, PartReference, Run
-from retiro.rules.refusals import Refusal
+from retiro.rules.forms import Sentence
 from retiro.runs import drafts
-from retiro.runs.kinds import ParticipantException, Passbook, RunKind
+from retiro.runs.kinds import PARTICIPANT_ERRORS, ParticipantException, Passbook, RunKind, exception_of
 from retiro.runs.objects import Row
 from retiro.runs.preparing import THROTTLED, line_of
 from retiro.runs.workshop import Watch, Workshop
@@ -96,12 +95,7 @@ def _post_moved(shop: Workshop, kind: RunKind, run: Run, row: Row) -> Row:
         if own is None:
             remade = _remade(kind, passbook, row, run)
             if isinstance(remade, ParticipantException):
-                return {
-                    "passbook": passbook_id,
-                    "outcome": "withheld",
-                    "code": remade.code,
-                    "detail": remade.detail,
-                }
+                return {"passbook": passbook_id, "outcome": "withheld", **remade.to_row()}
             try:
                 shop.ledger.put_line(remade)
             except MovedError:
@@ -117,13 +111,18 @@ def _remade(kind: RunKind, passbook: Passbook, row: Row, run: Run) -> Line | Par
     try:
         draft = kind.remake(passbook, prepared, run)
         line = next_line(passbook.last, draft, passbook=passbook.id, fund=passbook.fund, recorded_at=run.started_at)
-    except Refusal as refusal:
-        return ParticipantException(str(refusal.code), refusal.sentence.en)
-    except (LineError, MonthEndsError) as broken:
-        return ParticipantException("line_not_possible", str(broken))
-    if draft.postings != prepared.postings:
-        return ParticipantException("figures_changed", "What has come since changes the amount that was approved.")
-    return line
+    except PARTICIPANT_ERRORS as error:
+        return exception_of(error)
+    return line if draft.postings == prepared.postings else _FIGURES_CHANGED
+
+
+_FIGURES_CHANGED = ParticipantException(
+    "figures_changed",
+    Sentence(
+        "What has come since changes the amount that was approved.",
+        "Lo recibido después cambia la cantidad que se aprobó.",
+    ),
+)
 
 
 def own_line(lines: list[Line], kind: RunKind, run: Run) -> Line | None:

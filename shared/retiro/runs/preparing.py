@@ -11,15 +11,13 @@ from datetime import datetime
 from typing import Any
 
 from retiro.ledger import lines as line_items
-from retiro.ledger.encoding import GENESIS, UnreadableError
-from retiro.ledger.lines import Line, LineError, next_line
-from retiro.ledger.month_ends import MonthEndsError
+from retiro.ledger.encoding import GENESIS
+from retiro.ledger.lines import Line, next_line
 from retiro.ledger.retries import BusyError
 from retiro.registry.roster import RosterEntry
 from retiro.registry.runs import Chunk, Run
-from retiro.rules.refusals import Refusal
 from retiro.runs import drafts, population
-from retiro.runs.kinds import ParticipantException, Passbook, Prepared, RunKind
+from retiro.runs.kinds import PARTICIPANT_ERRORS, Passbook, Prepared, RunKind, exception_of
 from retiro.runs.objects import Row
 from retiro.runs.workshop import Watch, Workshop
 
@@ -76,13 +74,9 @@ def prepared_row(shop: Workshop, kind: RunKind, run: Run, entry: RosterEntry) ->
         prepared = kind.prepare(passbook, run)
         if isinstance(prepared, Prepared):
             return _line_row(passbook, prepared, run)
-    except Refusal as refusal:
-        prepared = ParticipantException(str(refusal.code), refusal.sentence.en)
-    except UnreadableError:
-        prepared = ParticipantException("passbook_unreadable", "A line of the passbook isn't as it was written.")
-    except (LineError, MonthEndsError) as broken:
-        prepared = ParticipantException("line_not_possible", str(broken))
-    return {"passbook": entry.passbook_id, "code": prepared.code, "detail": prepared.detail}
+    except PARTICIPANT_ERRORS as error:
+        prepared = exception_of(error)
+    return {"passbook": entry.passbook_id, **prepared.to_row()}
 
 
 def _line_row(passbook: Passbook, prepared: Prepared, run: Run) -> Row:

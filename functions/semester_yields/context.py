@@ -1,0 +1,103 @@
+"""What a semester's run computes from: the figures and settings that the Board has adopted, fixed when it is requested.
+
+The context is also the evidence that every line of the run rests on, and what a late credit is determined again from.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date
+from fractions import Fraction
+from functools import cached_property, lru_cache
+from typing import Any
+
+from retiro.ledger.board import Figures
+from retiro.ledger.encoding import canonical
+from retiro.rules.calendar import Semester, yield_date
+from retiro.rules.savings_accounts import option_percents
+from retiro.rules.version import RULES_VERSION
+
+FUND = "ERS"
+
+
+class SemesterNotOverError(Exception):
+    """The semester's yield date has not come."""
+
+    def __init__(self, semester: Semester, due_on: date) -> None:
+        super().__init__(f"{semester} is posted from {due_on} on")
+        self.semester = semester
+        self.due_on = due_on
+
+
+class FiguresMissingError(Exception):
+    """Figures or settings of the semester have not been adopted: `missing` names them."""
+
+    def __init__(self, semester: Semester, missing: list[str]) -> None:
+        super().__init__(f"{semester} lacks {', '.join(missing)}")
+        self.semester = semester
+        self.missing = missing
+
+
+def semester_context(figures: Figures, semester: Semester, today: date) -> dict[str, Any]:
+    """The context of a semester's run. Raises `SemesterNotOverError`, `FiguresMissingError`."""
+    due_on = due_date(figures, semester)
+    if today < due_on:
+        raise SemesterNotOverError(semester, due_on)
+    codes = figures.options_in_force(semester.ends_on)
+    missing = figures.missing(semester, codes)
+    if missing:
+        raise FiguresMissingError(semester, missing)
+    option_yields = figures.option_yields(semester, codes)
+    return {
+        "semester": str(semester),
+        "yield_date": due_on.isoformat(),
+        "option_yields": {
+            code: figure.model_dump(mode="json", exclude_none=True) for code, figure in option_yields.items()
+        },
+        "settings": figures.settings(semester.ends_on),
+        "acts": {
+            name: {"source": act.source, "in_force_from": act.in_force_from.isoformat()}
+            for name, act in figures.acts(semester.ends_on).items()
+        },
+        "closure_days": [day.isoformat() for day in _closure_days(figures, semester)],
+        "rules_version": RULES_VERSION,
+    }
+
+
+def due_date(figures: Figures, semester: Semester) -> date:
+    """The semester's yield date."""
+    return yield_date(semester, _closure_days(figures, semester))
+
+
+def _closure_days(figures: Figures, semester: Semester) -> list[date]:
+    """The closure days that lie in the semester: others change nothing of it."""
+    return [day for day in figures.closure_days() if semester.starts_on <= day <= semester.ends_on]
+
+
+@dataclass(frozen=True)
+class SemesterFigures:
+    """A run's context, ready to compute from."""
+
+    semester: Semester
+    yield_date: date
+    percents: Mapping[str, Fraction]
+    settings: Mapping[str, str]
+
+    @cached_property
+    def without_selection(self) -> Mapping[str, int]:
+        """What stands in the place of a selection that was never made; empty: the account waits."""
+        option = self.settings["no_selection"]
+        return {} if option == "hold" else {option: 100}
+
+
+def figures_of(context: Mapping[str, Any]) -> SemesterFigures:
+    """The figures of a context; each option's percent is computed once a process."""
+    return _figures(canonical(dict(context)))
+
+
+@lru_cache(maxsize=8)
+def _figures(context_text: bytes) -> SemesterFigures:
+    context = json.loads(context_text)
+    semester = Semester.parse(context["semester"])
+    percents = option_percents(semester, context["option_yields"], context["settings"])
+    return SemesterFigures(semester, date.fromisoformat(context["yield_date"]), percents, context["settings"])
