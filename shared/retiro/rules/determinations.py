@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
-from retiro.rules import savings_accounts
+from retiro.rules import payment_plans, savings_accounts
 from retiro.rules.frame import Determination, Result
 from retiro.rules.receipts import NO_ACTS, Act
 from retiro.rules.version import RULES_VERSION
@@ -20,6 +20,10 @@ DETERMINATIONS: Mapping[str, Determination[Any, Any]] = MappingProxyType(
             savings_accounts.investment_selection,
             savings_accounts.semester_yield,
             savings_accounts.late_credit,
+            # 3 L.P.R.A. § 830q
+            payment_plans.payment_plan,
+            payment_plans.plan_death_charge,
+            payment_plans.disclosure_compliance,
         )
     }
 )

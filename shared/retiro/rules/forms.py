@@ -40,7 +40,18 @@ FORMS = {
     "money": Sentence(
         'must be money as a text with two places, like "214.36"', 'debe ser dinero en texto con dos decimales: "214.36"'
     ),
+    "money_not_below_zero": Sentence(
+        'must be money as a text with two places, not below zero, like "214.36"',
+        'debe ser dinero en texto con dos decimales, no menor que cero: "214.36"',
+    ),
+    "money_above_zero": Sentence(
+        'must be money as a text with two places, above zero, like "214.36"',
+        'debe ser dinero en texto con dos decimales, mayor que cero: "214.36"',
+    ),
     "percent": Sentence('must be a decimal text, like "4.27"', 'debe ser un texto decimal, como "4.27"'),
+    "percent_not_below_zero": Sentence(
+        'must be a decimal text not below zero, like "4.27"', 'debe ser un texto decimal no menor que cero, como "4.27"'
+    ),
     "shown_percent": Sentence(
         'must be a text with six places, like "2.003333"', "debe ser un texto con seis decimales"
     ),
@@ -52,6 +63,7 @@ FORMS = {
         'must be a semester of the fiscal calendar, like "FY2025-S2"',
         'debe ser un semestre del calendario fiscal, como "FY2025-S2"',
     ),
+    "month": Sentence('must be a month as YYYY-MM, like "2026-09"', 'debe ser un mes AAAA-MM, como "2026-09"'),
     "selection_negative": Sentence("holds a percent below zero", "contiene un porcentaje menor que cero"),
     "selection_total": Sentence("must total 100 percent", "debe sumar 100 por ciento"),
     "percent_below_minus_100": Sentence("can't lose more than 100 percent", "no puede perder más del 100 por ciento"),
@@ -63,12 +75,23 @@ FORMS = {
     ),
     "setting_unknown": Sentence("isn't a setting of the Board", "no es una opción reglamentaria de la Junta"),
     "setting_value": Sentence("isn't a value of this setting", "no es un valor de esta opción reglamentaria"),
+    "not_above_zero": Sentence("must be above zero", "debe ser mayor que cero"),
     "before_birth": Sentence("must not be before the birth", "no puede ser anterior al nacimiento"),
     "before_enrolment": Sentence("must not be before the enrolment", "no puede ser anterior a la inscripción"),
     "fund_of_employer": Sentence("must be the fund of the employer", "debe ser el fondo del patrono"),
     "outside_calendar": Sentence(
         "must be a day from the program's first, 2000-01-01, through today",
         "debe ser un día desde el primero del programa, 2000-01-01, hasta hoy",
+    ),
+    "before_retirement": Sentence("must not be before the retirement", "no puede ser anterior al retiro"),
+    "more_than_credited": Sentence(
+        "must not be more than the credited service", "no puede ser más que los servicios acreditados"
+    ),
+    "factor_age": Sentence(
+        'must be an age in years and months, like "65y0m"', 'debe ser una edad en años y meses, como "65y0m"'
+    ),
+    "factor_or_table": Sentence(
+        "must be given, or a factor_table, and not both", "debe darse, o una factor_table, y no ambos"
     ),
     "missing": Sentence("is missing", "falta"),
     "extra_forbidden": Sentence("isn't known here", "no se conoce aquí"),
@@ -77,6 +100,9 @@ FORMS = {
     "string_too_short": Sentence("must not be empty", "no puede estar vacío"),
     "int_type": Sentence("must be a whole number", "debe ser un número entero"),
     "bool_type": Sentence("must be true or false", "debe ser verdadero o falso"),
+    "greater_than_equal": Sentence("is below its range", "está por debajo de su límite"),
+    "less_than_equal": Sentence("is above its range", "está por encima de su límite"),
+    "literal_error": Sentence("isn't one of the values that it takes", "no es uno de los valores que admite"),
     "list_type": Sentence("must be a list", "debe ser una lista"),
     "dict_type": Sentence("must be a mapping", "debe ser un conjunto de campos"),
     "model_type": Sentence("must be a mapping", "debe ser un conjunto de campos"),

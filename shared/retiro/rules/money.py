@@ -17,6 +17,9 @@ Cents = int
 MONEY_PATTERN = r"^-?(0|[1-9][0-9]{0,14})\.[0-9]{2}$"
 PERCENT_PATTERN = r"^-?(0|[1-9][0-9]{0,8})(\.[0-9]{1,60})?$"
 SHOWN_PERCENT_PATTERN = r"^-?(0|[1-9][0-9]{0,17})\.[0-9]{6}$"
+NON_NEGATIVE_MONEY_PATTERN = r"^(0|[1-9][0-9]{0,14})\.[0-9]{2}$"
+POSITIVE_MONEY_PATTERN = r"^(0\.(0[1-9]|[1-9][0-9])|[1-9][0-9]{0,14}\.[0-9]{2})$"
+NON_NEGATIVE_PERCENT_PATTERN = r"^(0|[1-9][0-9]{0,8})(\.[0-9]{1,60})?$"
 _MONEY = re.compile(MONEY_PATTERN)
 _PERCENT = re.compile(PERCENT_PATTERN)
 _SHOWN_PERCENT = re.compile(SHOWN_PERCENT_PATTERN)
@@ -115,6 +118,27 @@ def _decimal_text(scaled: int, places: int) -> str:
     return f"{sign}{digits[:-places]}.{digits[-places:]}" if places else f"{sign}{digits}"
 
 
+def _parse_non_negative_cents(text: str) -> int:
+    amount_cents = parse_cents(text)
+    if amount_cents < 0:
+        raise ValueError(FORMS["money_not_below_zero"].en)
+    return amount_cents
+
+
+def _parse_positive_cents(text: str) -> int:
+    amount_cents = parse_cents(text)
+    if amount_cents <= 0:
+        raise ValueError(FORMS["money_above_zero"].en)
+    return amount_cents
+
+
+def _parse_non_negative_percent(text: str) -> Fraction:
+    percent = parse_percent(text)
+    if text.startswith("-"):
+        raise ValueError(FORMS["percent_not_below_zero"].en)
+    return percent
+
+
 def _parse_shown_percent(text: str) -> str:
     if not _SHOWN_PERCENT.fullmatch(text):
         raise ValueError(FORMS["shown_percent"].en)
@@ -126,6 +150,28 @@ Money = Annotated[
 ]
 """A pydantic field of what comes in: it takes a money text and nothing else, holds cents, serialises to the text."""
 
+NonNegativeMoney = Annotated[
+    int,
+    TextField(
+        "money_not_below_zero",
+        _parse_non_negative_cents,
+        format_cents,
+        {"pattern": NON_NEGATIVE_MONEY_PATTERN, "examples": ["214.36"]},
+    ),
+]
+"""A `Money` that can't be below zero: a debt, a benefit."""
+
+PositiveMoney = Annotated[
+    int,
+    TextField(
+        "money_above_zero",
+        _parse_positive_cents,
+        format_cents,
+        {"pattern": POSITIVE_MONEY_PATTERN, "examples": ["214.36"]},
+    ),
+]
+"""A `Money` of a cent or more: a payment."""
+
 Amount = Annotated[
     int, TextField("money", parse_cents, format_cents, {"pattern": MONEY_PATTERN, "examples": ["214.36"]}, int)
 ]
@@ -136,6 +182,18 @@ Percent = Annotated[
     TextField("percent", parse_percent, format_decimal, {"pattern": PERCENT_PATTERN, "examples": ["4.27"]}, Fraction),
 ]
 """A pydantic field that takes a decimal text, holds the exact percent, and serialises to an exact decimal text."""
+
+NonNegativePercent = Annotated[
+    Fraction,
+    TextField(
+        "percent_not_below_zero",
+        _parse_non_negative_percent,
+        format_decimal,
+        {"pattern": NON_NEGATIVE_PERCENT_PATTERN, "examples": ["6"]},
+        Fraction,
+    ),
+]
+"""A `Percent` that can't be below zero: a rate of interest."""
 
 ShownPercent = Annotated[
     str,

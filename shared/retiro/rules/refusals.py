@@ -30,6 +30,21 @@ class RefusalCode(StrEnum):
     NO_SELECTION = "no_selection"
     MOVEMENT_OUTSIDE_SEMESTER = "movement_outside_semester"
     YIELD_NOT_IN_FORCE = "yield_not_in_force"
+    # 3 L.P.R.A. § 830q(a)-(e); not_in_force comes after board_rate_required, needs_decision beside the first
+    NOT_IN_ACTIVE_SERVICE = "not_in_active_service"
+    JOINED_AFTER_APRIL_1_1990 = "joined_after_april_1_1990"
+    APPLICATION_WINDOW_CLOSED = "application_window_closed"
+    MORE_THAN_TEN_YEARS_TO_MERIT_PENSION = "more_than_ten_years_to_merit_pension"
+    BOARD_RATE_REQUIRED = "board_rate_required"
+    PRINCIPAL_OVERPAID = "principal_overpaid"
+    PRINCIPAL_LATE = "principal_late"
+    # 4 L.P.R.A. § 242b(a)-(f); needs_decision comes after cause_excluded, and before all the others
+    CAUSE_EXCLUDED = "cause_excluded"
+    INSUFFICIENT_SERVICE = "insufficient_service"
+    UNDER_AGE_65 = "under_age_65"
+    NO_FACTOR_FOR_AGE = "no_factor_for_age"
+    FACTOR_OUT_OF_RANGE = "factor_out_of_range"
+    SHARES_DO_NOT_TOTAL_100 = "shares_do_not_total_100"
     # Everywhere: nothing is carried forward silently.
     NOT_IN_FORCE = "not_in_force"
     # A passbook's own order: what its last line doesn't allow to be posted.
@@ -73,6 +88,57 @@ SENTENCES = {
     RefusalCode.YIELD_NOT_IN_FORCE: Sentence(
         "The figures of {option} for {semester} are not exactly those that its yield takes: {takes}.",
         "Las cifras de {option} para {semester} no son exactamente las que requiere su rendimiento: {takes}.",
+    ),
+    RefusalCode.NOT_IN_ACTIVE_SERVICE: Sentence(
+        "The special payment plan is for participants in active service.",
+        "El plan de pago especial es para participantes en servicio activo.",
+    ),
+    RefusalCode.JOINED_AFTER_APRIL_1_1990: Sentence(
+        "The participant first joined on {joined_on}; the plan is for those who joined on or before {limit}.",
+        "El participante ingresó por primera vez el {joined_on}; el plan es para quien ingresó hasta el {limit}.",
+    ),
+    RefusalCode.APPLICATION_WINDOW_CLOSED: Sentence(
+        "On {applied_on} no filing window was open: they were {windows_en}. An ordinary plan is for a person.",
+        "El {applied_on} no había término de solicitud abierto: fueron {windows_es}. Un plan ordinario lo decide una "
+        "persona.",
+    ),
+    RefusalCode.MORE_THAN_TEN_YEARS_TO_MERIT_PENSION: Sentence(
+        "{years} years, {months} months and {days} days are left to the pension for merit; {limit} years may be.",
+        "Faltan {years} años, {months} meses y {days} días para la pensión por mérito; pueden faltar a lo sumo {limit} "
+        "años.",
+    ),
+    RefusalCode.BOARD_RATE_REQUIRED: Sentence(
+        "Under Act 305-1999 the interest is as the Board provides, and its rate isn't given.",
+        "Bajo la Ley 305-1999 el interés es el que disponga la Junta, y no se indica su tasa.",
+    ),
+    RefusalCode.PRINCIPAL_OVERPAID: Sentence(
+        "The payments total {paid} and the principal is {principal}.",
+        "Los pagos suman {paid} y el principal es {principal}.",
+    ),
+    RefusalCode.PRINCIPAL_LATE: Sentence("The plan lapses: {reason_en}.", "El plan caduca: {reason_es}."),
+    RefusalCode.CAUSE_EXCLUDED: Sentence(
+        "A separation by {cause_en} is neither paid out nor made an annuity here: a person decides.",
+        "Una separación por {cause_es} no se liquida ni se convierte en anualidad aquí: lo decide una persona.",
+    ),
+    RefusalCode.INSUFFICIENT_SERVICE: Sentence(
+        "The annuity takes {needed} years as a judge; there are {service_en}.",
+        "La anualidad requiere {needed} años como juez; hay {service_es}.",
+    ),
+    RefusalCode.UNDER_AGE_65: Sentence(
+        "The annuity takes the age of {needed}, reached on {birthday}; the retirement is on {retirement_date}.",
+        "La anualidad requiere {needed} años de edad, que se cumplen el {birthday}; el retiro es el {retirement_date}.",
+    ),
+    RefusalCode.NO_FACTOR_FOR_AGE: Sentence(
+        "The factor table has no factor for {age}; it goes from {first} to {last}.",
+        "La tabla de factores no tiene factor para {age}; va de {first} a {last}.",
+    ),
+    RefusalCode.FACTOR_OUT_OF_RANGE: Sentence(
+        "A factor of {factor} {unit_en} lies outside {low} to {high}: is it of that unit?",
+        "Un factor de {factor} {unit_es} queda fuera de {low} a {high}: ¿es de esa unidad?",
+    ),
+    RefusalCode.SHARES_DO_NOT_TOTAL_100: Sentence(
+        "The shares given total {total} percent, and must total 100, one for each or none at all.",
+        "Las partes indicadas suman {total} por ciento y deben sumar 100, una para cada cual o ninguna.",
     ),
     RefusalCode.NOT_IN_FORCE: Sentence(
         "{name} is not in force on {day}. The nearest period in force is {nearest_en}.",
@@ -155,7 +221,7 @@ def refuse_form(error: ValidationError, citation: str) -> NoReturn:
     Raises:
         Refusal: `invalid_input`, always.
     """
-    raise _of_faults(citation, field_faults(error)) from None
+    raise _of_faults(citation, [FieldFault(field or "given", rule) for field, rule in field_faults(error)]) from None
 
 
 def _of_faults(citation: str, faults: Sequence[FieldFault]) -> Refusal:
