@@ -107,6 +107,11 @@ def late_credit(
     return _draft(late, result, origin, against(late.contra, late.amount_cents)), result
 
 
+def as_posted(history: Sequence[Line], posted: Posted, figures: AsPosted) -> SemesterYieldGiven:
+    """What `semester_yield` takes to find a posted semester again, as it stands after the late credits since."""
+    return savings_accounts.semester_yield.parse(_as_posted(history, posted, figures))
+
+
 def late_yield(
     history: Sequence[Line], sequence: int, figures: Mapping[str, AsPosted], recorded_on: date, origin: Origin
 ) -> tuple[Draft, LateCredit]:
