@@ -1,0 +1,148 @@
+"""The doors of participants: enrol one or a file, transfer, select, and read."""
+
+from dataclasses import dataclass
+from functools import cache, partial
+from http import HTTPStatus
+
+import boto3
+
+from participants import passbook_views
+from participants.enrolment import Enrolment, Enrolments, InitialTransfer
+from participants.models import (
+    Credited,
+    FileId,
+    NewParticipant,
+    NewParticipantFile,
+    Participant,
+    ParticipantFile,
+    Passbook,
+    PassbookQuery,
+    Selected,
+    SelectionChange,
+    Statement,
+)
+from participants.person_keys import PersonKeys
+from participants.reception import Reception, Starter
+from participants.selections import Selections
+from participants.statements import Statements
+from participants.transfers import Transfers
+from participants.world import Tables, TablesEnvironment
+from retiro.ledger.credits import known
+from retiro.portal import Portal, Principal, not_found
+from retiro.registry import aws
+from retiro.registry.participants import ParticipantId, Profile, profile_of
+from retiro.rules.calendar import Semester
+
+portal = Portal("participants")
+handler = portal.handler
+
+
+class ApiEnvironment(TablesEnvironment):
+    """What this handler reads from its environment."""
+
+    runs_state_machine_arn: str
+    file_worker_arn: str
+    person_key_secret_arn: str
+
+
+@dataclass(frozen=True)
+class World:
+    """What the doors work with."""
+
+    tables: Tables
+    person_keys: PersonKeys
+    reception: Reception
+
+    @property
+    def enrolments(self) -> Enrolments:
+        """For one request."""
+        return Enrolments(self.tables.passbooks, self.tables.registry, self.tables.board)
+
+    def profile(self, participant_id: str, principal: Principal) -> Profile:
+        """The participant, where the principal may reach it. Raises 404, 403."""
+        profile = profile_of(self.tables.registry, participant_id)
+        if profile is None:
+            raise not_found(
+                "unknown_participant",
+                en=f"There is no participant {participant_id}.",
+                es=f"No existe el participante {participant_id}.",
+                field="participant_id",
+            )
+        principal.must_reach_employer(profile.employer_id)
+        principal.must_reach_fund(profile.fund)
+        return profile
+
+
+@cache
+def world() -> World:
+    """Built when the first request comes."""
+    environment = ApiEnvironment.read()
+    tables = Tables.of(environment)
+    person_keys = PersonKeys(partial(_secret, environment.person_key_secret_arn))
+    starter = Starter(aws.stepfunctions(), environment.runs_state_machine_arn, environment.file_worker_arn)
+    return World(tables, person_keys, Reception(tables.jobs, tables.files, person_keys, starter))
+
+
+def _secret(arn: str) -> str:
+    return str(boto3.client("secretsmanager").get_secret_value(SecretId=arn)["SecretString"])
+
+
+@portal.post("/participants", scopes="participants.write")
+def enrol(body: NewParticipant, principal: Principal) -> Participant:
+    """Enrol a participant: the passbook is opened, with the selection and the initial transfer that come with it."""
+    principal.must_reach_employer(body.employer_id)
+    principal.must_reach_fund(body.fund)
+    enrolment = Enrolment.of(body, world().person_keys.of(body.person_identifier))
+    appended = world().enrolments.enrol(enrolment, principal.label)
+    return passbook_views.participant(enrolment.profile, appended.lines[-1])
+
+
+@portal.post("/participant-files", scopes="participants.write", status=HTTPStatus.ACCEPTED)
+def enrol_many(body: NewParticipantFile, principal: Principal) -> ParticipantFile:
+    """Enrol a file of participants: checked whole, then worked off; `place` is where to look."""
+    return world().reception.receive(body, principal, world().enrolments)
+
+
+@portal.get("/participant-files/{file_id}", scopes=("participants.write", "participants.read"))
+def read_file(file_id: FileId, principal: Principal) -> ParticipantFile:
+    """Where a file of participants stands."""
+    return world().reception.status(file_id, principal)
+
+
+@portal.get("/participants/{participant_id}", scopes="participants.read")
+def read(participant_id: ParticipantId, principal: Principal) -> Participant:
+    """A participant as of now."""
+    profile = world().profile(participant_id, principal)
+    last = known(world().tables.passbooks.last(participant_id), participant_id)
+    return passbook_views.participant(profile, last)
+
+
+@portal.post("/participants/{participant_id}/transfers", scopes="participants.write")
+def transfer(participant_id: ParticipantId, body: InitialTransfer, principal: Principal) -> Credited:
+    """Credit the initial transfer balance, once."""
+    profile = world().profile(participant_id, principal)
+    transfers = Transfers(world().tables.passbooks, world().tables.board)
+    return passbook_views.credited(transfers.credit(profile, body, principal.label))
+
+
+@portal.put("/participants/{participant_id}/investment-selection", scopes="participants.write")
+def select(participant_id: ParticipantId, body: SelectionChange, principal: Principal) -> Selected:
+    """Select the investment, or change the selection from the next fiscal year on."""
+    profile = world().profile(participant_id, principal)
+    selections = Selections(world().tables.passbooks, world().tables.board)
+    line = selections.select(profile, body.requested_on, body.selection, principal.label)
+    return passbook_views.selected(line)
+
+
+@portal.get("/participants/{participant_id}/passbook", scopes="participants.read")
+def read_passbook(participant_id: ParticipantId, query: PassbookQuery, principal: Principal) -> Passbook:
+    """The lines of the passbook, and its balances."""
+    profile = world().profile(participant_id, principal)
+    return passbook_views.passbook(world().tables.passbooks, profile, query)
+
+
+@portal.get("/participants/{participant_id}/statements/{semester}", scopes="participants.read")
+def read_statement(participant_id: ParticipantId, semester: Semester, principal: Principal) -> Statement:
+    """The statement of a posted semester."""
+    profile = world().profile(participant_id, principal)
+    return Statements(world().tables.passbooks, world().tables.board).of(profile.participant_id, semester)
