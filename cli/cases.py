@@ -13,8 +13,8 @@ from typing import Annotated, Any, get_args, get_origin
 import click
 from pydantic import BaseModel, StringConstraints, TypeAdapter, ValidationError
 
+from cli.desk import DESK
 from cli.files import FileError, read
-from retiro.rules.determinations import DETERMINATIONS
 from retiro.rules.forms import Form, field_faults
 from retiro.rules.money import format_cents, parse_cents
 from retiro.rules.refusals import Refusal, RefusalCode
@@ -90,7 +90,7 @@ def load(place: str) -> list[Case]:
 
 def _faults(case: Case) -> Iterator[str]:
     """What keeps a case of the right form from meaning anything."""
-    if case.determination not in DETERMINATIONS:
+    if case.determination not in DESK:
         yield f"there is no determination {case.determination}"
         return
     if (case.expect is None) == (case.refused is None):
@@ -100,7 +100,7 @@ def _faults(case: Case) -> Iterator[str]:
     if case.expect is not None:
         if not case.expect:
             yield "expect is empty"
-        yield from _unknown_fields(case.expect, DETERMINATIONS[case.determination].result, "expect")
+        yield from _unknown_fields(case.expect, DESK[case.determination].result, "expect")
         yield from _floats(case.expect, "expect")
 
 
@@ -137,7 +137,7 @@ def _floats(value: object, path: str) -> Iterator[str]:
 
 def run(case: Case) -> list[Difference]:
     """Determine a case's facts: nothing if all is as it wants, else each difference."""
-    chosen = DETERMINATIONS[case.determination]
+    chosen = DESK[case.determination]
     try:
         result = chosen(chosen.parse(case.given)).model_dump(mode="json")
     except Refusal as refusal:

@@ -4,9 +4,8 @@ import json
 
 import click
 
+from cli.desk import DESK
 from cli.files import FileError, read
-from retiro.rules.determinations import DETERMINATIONS, determine
-from retiro.rules.forms import FieldFault
 from retiro.rules.refusals import Refusal
 
 EXIT_UNREADABLE = 2
@@ -14,7 +13,7 @@ EXIT_REFUSED = 3
 
 
 @click.command("determine")
-@click.argument("name", type=click.Choice(list(DETERMINATIONS)), metavar="NAME")
+@click.argument("name", type=click.Choice(list(DESK)), metavar="NAME")
 @click.argument("file", default="-")
 @click.pass_context
 def determine_command(context: click.Context, name: str, file: str) -> None:
@@ -24,7 +23,7 @@ def determine_command(context: click.Context, name: str, file: str) -> None:
     their defaults: this is the desk, and posts nothing.
     """
     try:
-        result = determine(name, read(file))
+        result = DESK[name](DESK[name].parse(read(file)))
     except FileError as error:
         click.echo(str(error), err=True)
         context.exit(EXIT_UNREADABLE)
@@ -37,13 +36,9 @@ def determine_command(context: click.Context, name: str, file: str) -> None:
 
 
 def _sentences(refusal: Refusal) -> list[str]:
-    """The refusal in both languages; one of form names every field that is at fault."""
+    """The refusal in both languages; one of form names every other field that is at fault too."""
     return [
         refusal.sentence.en,
         refusal.sentence.es,
-        *(f"  {fault.field}: {fault.rule.en} / {fault.rule.es}" for fault in _others(refusal)),
+        *(f"  {fault.field}: {fault.rule.en} / {fault.rule.es}" for fault in refusal.faults[1:]),
     ]
-
-
-def _others(refusal: Refusal) -> tuple[FieldFault, ...]:
-    return refusal.faults[1:]

@@ -9,6 +9,7 @@ COMMANDS = {
     "cases": ("cli.cases", "cases", "Run case files of the law, a line a case."),
     "determine": ("cli.determine", "determine_command", "Determine from facts, and print the result with its receipt."),
     "law": ("cli.law", "law", "The statutes, a line a clause: what does it, and how many cases hold it."),
+    "factors": ("cli.factors", "factors", "Factor tables for the Board."),
     "board": ("cli.board", "board", "The Board's figures and settings."),
     "clients": ("cli.clients", "clients", "The clients of the API, and whom each acts for."),
     "openapi": ("cli.openapi", "openapi", "The API's description, as OpenAPI."),
