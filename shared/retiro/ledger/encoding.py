@@ -13,9 +13,12 @@ from typing import TYPE_CHECKING, TypeAlias
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb.type_defs import AttributeValueTypeDef
 
+    Item: TypeAlias = dict[str, AttributeValueTypeDef]
+else:
+    Item = dict
+
 Value: TypeAlias = "str | int | bytes | Sequence[Value] | Mapping[str, Value]"
 Document: TypeAlias = dict[str, Value]
-Item: TypeAlias = "dict[str, AttributeValueTypeDef]"
 
 GENESIS = bytes(32)
 """What stands for the previous hash before a chain's first line."""

@@ -212,6 +212,12 @@ def partition(passbook: str) -> str:
     return _PASSBOOK_PREFIX + passbook
 
 
+def passbook_of(partition_key: str) -> str | None:
+    """The passbook whose partition this is; `None` where it is another item's."""
+    is_line = partition_key.startswith(_PASSBOOK_PREFIX)
+    return partition_key.removeprefix(_PASSBOOK_PREFIX) if is_line else None
+
+
 def sort_key(sequence: int) -> str:
     """The sort key of a line: eight digits, so that the table's order is the passbook's."""
     return f"{sequence:0{_SEQUENCE_DIGITS}d}"
@@ -273,21 +279,20 @@ def document_of(line: Line) -> Document:
 def from_document(document: Mapping[str, Value], digest: bytes = b"") -> Line:
     """The line of a document. Raises `UnreadableError` for a document that no line makes."""
     try:
-        line = _line(document, digest)
+        return _line(document, digest)
     except (KeyError, TypeError, ValueError, AttributeError) as broken:
         msg = f"{document.get('pk')} {document.get('sk')}: {broken!r}"
         raise UnreadableError(msg) from broken
-    if line.passbook == document["pk"]:
-        msg = f"{document['pk']} isn't a passbook's key"
-        raise UnreadableError(msg)
-    return line
 
 
 def _line(document: Mapping[str, Any], digest: bytes) -> Line:
+    passbook = passbook_of(document["pk"])
     belongs_on = document.get("belongs_on")
     month_ends = document.get("month_ends")
+    if passbook is None:
+        raise ValueError("not the key of a passbook")
     return Line(
-        passbook=document["pk"].removeprefix(_PASSBOOK_PREFIX),
+        passbook=passbook,
         sequence=int(document["sk"]),
         kind=LineKind(document["kind"]),
         fund=document["fund"],

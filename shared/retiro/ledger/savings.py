@@ -34,12 +34,13 @@ class Status(StrEnum):
 _TAKES_CREDITS = frozenset({Status.ACTIVE, Status.DEATH_REPORTED, Status.SEPARATED, Status.RETIRED})
 _TAKES_YIELDS = frozenset({Status.ACTIVE, Status.SEPARATED})
 
-_STATUS_LINES = {
+STATUS_LINES = {
     LineKind.DEATH_REPORT: Status.DEATH_REPORTED,
     LineKind.SEPARATION: Status.SEPARATED,
     LineKind.RETIREMENT: Status.RETIRED,
     LineKind.CLOSING: Status.CLOSED,
 }
+"""The kinds of line that change the status, and to what."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,14 +138,14 @@ def status_change(kind: LineKind, effective_on: date, origin: Origin) -> Draft:
 
     Raises `LineError` for another kind.
     """
-    if kind not in _STATUS_LINES:
+    if kind not in STATUS_LINES:
         msg = f"a {kind} line doesn't change the status"
         raise LineError(msg)
     return Draft(
         kind,
         effective_on,
         origin.principal,
-        state={"status": _STATUS_LINES[kind].value},
+        state={"status": STATUS_LINES[kind].value},
         determination=origin.determination,
         facts=origin.facts,
     )
