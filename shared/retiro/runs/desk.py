@@ -21,7 +21,7 @@ class ConflictCode(StrEnum):
     """Why a command doesn't go with how a run stands."""
 
     RUN_UNDER_WAY = "run_under_way"
-    HASH_STALE = "hash_stale"
+    STALE_HASH = "stale_hash"
     SAME_PERSON = "same_person"
     ALREADY_APPROVED = "already_approved"
     NOT_UNDER_WAY = "not_under_way"
@@ -106,7 +106,7 @@ class Desk:
         """
         run = next((run for run in candidates if run.details.get("hash") == run_hash), None)
         if run is None or run.status is RunStatus.SUPERSEDED:
-            raise RunConflictError(ConflictCode.HASH_STALE, run)
+            raise RunConflictError(ConflictCode.STALE_HASH, run)
         if run.requested_by == by:
             raise RunConflictError(ConflictCode.SAME_PERSON, run)
         if run.status is RunStatus.PREPARED:
@@ -132,11 +132,15 @@ class Desk:
 
     def pause(self, run: Run) -> Run:
         """Ask the workers to stop. The run is `paused` when the last has returned; from then nothing is written."""
-        if run.status in {RunStatus.PAUSING, RunStatus.PAUSED}:
+        if run.status is RunStatus.PAUSED:
             return run
         try:
-            return self.book.change(run, *_PAUSABLE, status=RunStatus.PAUSING)
+            if run.status is not RunStatus.PAUSING:
+                run = self.book.change(run, *_PAUSABLE, status=RunStatus.PAUSING)
+            return settle_pause(self.book, self.clock, run)
         except RunChangedError as changed:
+            if changed.run is not None and changed.run.status is RunStatus.PAUSED:
+                return changed.run
             raise RunConflictError(ConflictCode.NOT_UNDER_WAY, changed.run) from changed
 
     def resume(self, run: Run) -> Run:
@@ -155,6 +159,18 @@ class Desk:
             self.book.change(run, *_REPLACEABLE, RunStatus.FAILED, RunStatus.PAUSED, status=RunStatus.SUPERSEDED)
         except RunChangedError as changed:
             raise RunConflictError(ConflictCode.RUN_UNDER_WAY, changed.run) from changed
+
+
+def settle_pause(book: RunBook, clock: Clock, run: Run) -> Run:
+    """Make a run that is pausing paused, once no worker of any number may write any more; else leave it.
+
+    A worker puts its lease before it looks at the run: one that comes after this look sees `pausing`, and writes
+    nothing.
+    """
+    now = clock()
+    if any(until > now for until in book.leases(run.id)):
+        return run
+    return book.change(run, RunStatus.PAUSING, status=RunStatus.PAUSED)
 
 
 def _is_same_request(run: Run, context_text: str, by: str) -> bool:

@@ -13,6 +13,10 @@ from retiro.runs.preparing import EXCEPTION, THROTTLED
 LATE = "late_line"
 
 
+class FaultyCursorError(Exception):
+    """A cursor that no page has given."""
+
+
 @dataclass(frozen=True)
 class Found:
     """One exception. `late` are the lines that came late, `settled_by` the one that settled them, if one did."""
@@ -37,9 +41,8 @@ _LATE = Sentence(
 def exceptions_page(
     objects: RunObjects, chunks: Sequence[Chunk], after: str | None, limit: int
 ) -> tuple[list[Found], str | None]:
-    """A page of exceptions, and the cursor after it. Raises `ValueError` for a cursor of another form."""
-    first = tuple(int(one) for one in after.split(".")) if after else (0, 0)
-    source, offset = first  # ValueError unless there are two
+    """A page of exceptions, and the cursor after it: an object and a place in it. Raises `FaultyCursorError`."""
+    source, offset = _place(after) if after else (0, 0)
     found: list[Found] = []
     sources = list(_sources(chunks))
     for index in range(source, len(sources)):
@@ -52,6 +55,13 @@ def exceptions_page(
         if len(found) == limit and index + 1 < len(sources):
             return found, f"{index + 1}.0"
     return found, None
+
+
+def _place(after: str) -> tuple[int, int]:
+    source, _, offset = after.partition(".")
+    if not (source.isdecimal() and offset.isdecimal()):
+        raise FaultyCursorError(after)
+    return int(source), int(offset)
 
 
 def _sources(chunks: Sequence[Chunk]) -> Iterator[PartReference]:

@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from retiro.ledger.evidence import Evidence
 from retiro.registry.runs import Chunk, Phase, Run, RunChangedError, RunId, RunStatus
 from retiro.runs import closing, population, posting, preparing
+from retiro.runs.desk import settle_pause
 from retiro.runs.hashes import run_hash
 from retiro.runs.kinds import RunKind
 from retiro.runs.posting import WITHHELD
@@ -171,7 +172,7 @@ def _end(shop: Workshop, asked: WorkerEvent) -> dict[str, Any]:
         return _after()
     try:
         if run.status is RunStatus.PAUSING:
-            return _after(wait=settle_pause(shop, run).status is RunStatus.PAUSING)
+            return _after(wait=settle_pause(shop.book, shop.clock, run).status is RunStatus.PAUSING)
         if run.status in WORKING[asked.phase]:
             return _after(_end_phase(shop, run, asked))
     except RunChangedError:
@@ -202,18 +203,6 @@ def _end_phase(shop: Workshop, run: Run, asked: WorkerEvent) -> Phase | None:
 
 def _after(phase: Phase | None = None, *, wait: bool = False) -> dict[str, Any]:
     return {"next": None if phase is None else {"phase": str(phase)}, "wait": wait}
-
-
-def settle_pause(shop: Workshop, run: Run) -> Run:
-    """Make a run that is pausing paused, once no worker of any number may write any more.
-
-    A worker puts its lease before it looks at the run: one that comes after this look sees `pausing`, and writes
-    nothing.
-    """
-    now = shop.clock()
-    if any(until > now for until in shop.book.leases(run.id)):
-        return run
-    return shop.book.change(run, RunStatus.PAUSING, status=RunStatus.PAUSED)
 
 
 def _end_prepare(shop: Workshop, run: Run, chunks: list[Chunk]) -> None:

@@ -1,0 +1,127 @@
+"""The daily look at what is due: from a semester's last business day on, prepare it, or name what is missing.
+
+The day is that of the scheduled time, in Puerto Rico, not the clock's: a retry late in the night is still of its day.
+Also asked after each adoption, since it may have brought the last missing figure. Asked twice, it does nothing twice.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from aws_lambda_powertools import Logger, single_metric
+from aws_lambda_powertools.metrics import MetricUnit
+from pydantic import BaseModel, ConfigDict, model_validator
+
+from retiro.ledger.lines import YIELD_RUN
+from retiro.registry.runs import runs_partition
+from retiro.registry.table import Table
+from retiro.rules.calendar import Semester, puerto_rico_date
+from retiro.runs.desk import RunConflictError
+from semester_yields import world as parts
+from semester_yields.context import FUND, FiguresMissingError, due_date
+from semester_yields.yield_runs import YieldRuns
+
+if TYPE_CHECKING:
+    from aws_lambda_powertools.utilities.typing import LambdaContext
+
+SCHEDULE = "(schedule)"
+"""Who has prepared what nobody asked for. No acting user is written so."""
+
+_UNFILLED = "<aws.scheduler.scheduled-time>"
+_ASKED = "asked"
+
+
+class ScheduleEvent(BaseModel):
+    """A scheduled time, or the id of a resolution that was adopted. Anything else is refused."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    scheduled_time: datetime | None = None
+    adopted: str | None = None
+
+    @model_validator(mode="after")
+    def _one_of_both(self) -> "ScheduleEvent":
+        if (self.scheduled_time is None) == (self.adopted is None):
+            raise ValueError("either a scheduled time or an adopted resolution")
+        if self.scheduled_time is not None and self.scheduled_time.tzinfo is None:
+            raise ValueError("a scheduled time without its zone")
+        return self
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of a look: the semester, the run that stands, what is missing, and the days on which nobody looked."""
+
+    semester: Semester
+    run: str | None = None
+    missing: tuple[str, ...] = ()
+    missed: tuple[date, ...] = ()
+
+    def document(self) -> dict[str, Any]:
+        """The outcome as plain values."""
+        return {
+            "semester": str(self.semester),
+            "run": self.run,
+            "missing": list(self.missing),
+            "missed": [day.isoformat() for day in self.missed],
+        }
+
+
+@cache
+def world() -> YieldRuns:
+    """The office that prepares runs."""
+    return parts.yield_runs()
+
+
+@cache
+def _logger() -> Logger:
+    return Logger()
+
+
+def handler(event: Mapping[str, Any], context: "LambdaContext") -> dict[str, Any]:
+    """Prepare what is due, or say what it lacks."""
+    del context
+    office = world()
+    asked = dict(event)
+    if asked.get("scheduled_time") == _UNFILLED:
+        # An emulator's scheduler leaves the placeholder as it is. AWS fills it in.
+        _logger().warning("the scheduled time was not filled in: the clock's is taken")
+        asked["scheduled_time"] = office.desk.clock().isoformat()
+    asked_for = ScheduleEvent.model_validate(asked)
+    outcome = _look(office, asked_for.scheduled_time)
+    _logger().info("yield schedule", extra={**outcome.document(), "adopted": asked_for.adopted})
+    _count_missing(len(outcome.missing))
+    return outcome.document()
+
+
+def _look(office: YieldRuns, scheduled_time: datetime | None) -> Outcome:
+    today = office.today if scheduled_time is None else puerto_rico_date(scheduled_time)
+    semester = office.due_semester(today)
+    missed = () if scheduled_time is None else _missed(office, semester, today)
+    try:
+        run = office.prepare_if_new(semester, today, SCHEDULE)
+    except FiguresMissingError as lacking:
+        return Outcome(semester, None, tuple(lacking.missing), missed)
+    except RunConflictError as under_way:
+        return Outcome(semester, str(under_way.run.id) if under_way.run else None, (), missed)
+    return Outcome(semester, str(run.id), (), missed)
+
+
+def _missed(office: YieldRuns, semester: Semester, today: date) -> tuple[date, ...]:
+    """The days since the yield date on which nobody looked in time: the schedule's own record says when one did."""
+    table: Table = office.book.table
+    key = (runs_partition(YIELD_RUN, str(semester)), _ASKED)
+    item = table.get(*key)
+    due_on = due_date(office.board.adopted(FUND), semester)
+    expected = due_on if item is None else date.fromisoformat(item["asked_on"]) + timedelta(days=1)
+    last = today if office.today > today else today - timedelta(days=1)
+    if item is None or item["asked_on"] < today.isoformat():
+        table.put({"pk": key[0], "sk": key[1], "asked_on": today.isoformat()})
+    return tuple(expected + timedelta(days=count) for count in range((last - expected).days + 1))
+
+
+def _count_missing(count: int) -> None:
+    with single_metric(name="YieldFiguresMissing", unit=MetricUnit.Count, value=count, namespace="Retiro") as metric:
+        metric.add_dimension(name="service", value="semester_yields")
