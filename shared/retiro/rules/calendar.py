@@ -64,9 +64,9 @@ def format_month(day: date) -> str:
 
 
 Month = Annotated[
-    date, TextField("month", parse_month, format_month, {"pattern": _MONTH_PATTERN, "examples": ["2026-09"]})
+    date, TextField("month", parse_month, format_month, {"pattern": _MONTH_PATTERN, "examples": ["2026-09"]}, date)
 ]
-"""A pydantic field that takes `"2026-09"`, holds the month's first day, and serialises to the text."""
+"""A pydantic field that takes `"2026-09"` or a date in the month, and serialises to the text."""
 
 
 def puerto_rico_date(now: datetime) -> date:

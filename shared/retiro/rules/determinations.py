@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
-from retiro.rules import payment_plans, savings_accounts
+from retiro.rules import judiciary_hybrid, payment_plans, savings_accounts
 from retiro.rules.frame import Determination, Result
 from retiro.rules.receipts import NO_ACTS, Act
 from retiro.rules.version import RULES_VERSION
@@ -20,6 +20,13 @@ DETERMINATIONS: Mapping[str, Determination[Any, Any]] = MappingProxyType(
             savings_accounts.investment_selection,
             savings_accounts.semester_yield,
             savings_accounts.late_credit,
+            # 4 L.P.R.A. § 242b
+            judiciary_hybrid.separation_benefit,
+            judiciary_hybrid.life_annuity,
+            judiciary_hybrid.annuity_payments,
+            judiciary_hybrid.active_death_refund,
+            judiciary_hybrid.provisional_yield,
+            judiciary_hybrid.pensioner_death_benefit,
             # 3 L.P.R.A. § 830q
             payment_plans.payment_plan,
             payment_plans.plan_death_charge,
