@@ -130,8 +130,9 @@ def passbook() -> None:
 def show(stack: Stack, passbook_id: str) -> None:
     """Every line of a passbook."""
     grid = Grid(title=passbook_id, title_justify="left")
-    for heading in ("line", "effective", "recorded", "kind", "postings", "savings", "by"):
+    for heading in ("line", "effective", "recorded", "kind", "postings"):
         grid.add_column(heading)
+    grid.add_column("savings", justify="right")
     for line in _lines(stack, passbook_id):
         grid.add_row(*_row(line))
     Console().print(grid)
@@ -167,15 +168,14 @@ def _lines(stack: Stack, passbook_id: str) -> list[Line]:
 
 
 def _row(line: Line) -> list[str]:
-    postings = ", ".join(f"{posting.account} {grouped(posting.amount_cents)}" for posting in line.postings)
+    postings = "\n".join(f"{posting.account} {grouped(posting.amount_cents)}" for posting in line.postings)
     return [
         str(line.sequence),
         line.effective_on.isoformat(),
-        line.recorded_at.strftime("%Y-%m-%d %H:%M:%S"),
+        line.recorded_at.date().isoformat(),
         str(line.kind),
         postings,
         grouped(line.balance_cents("savings")),
-        line.principal,
     ]
 
 

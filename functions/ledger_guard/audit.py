@@ -8,6 +8,7 @@ moved it; so a page that is worked twice counts once.
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from enum import StrEnum
+from itertools import pairwise
 
 from retiro.ledger.lines import partition
 from retiro.ledger.store import LedgerStore
@@ -23,7 +24,6 @@ from retiro.rules.money import format_cents
 
 AUDIT = "audit"
 PHASE = "verify"
-CHUNK_SHARDS = 64
 PAGE_PASSBOOKS = 25
 FINDINGS_NAMED_MAX = 200
 """How many findings a chunk, and the answer, name; all are counted."""
@@ -43,31 +43,31 @@ class AuditStatus(StrEnum):
 
 @dataclass(frozen=True)
 class Auditor:
-    """Works an audit off, chunk by chunk. `invocation_passbooks` 0: as many as there is time for."""
+    """Works an audit off in so many chunks. `invocation_passbooks` 0: as many as there is time for."""
 
     registry: Table
     ledger: LedgerStore
     clock: Clock
+    chunks: int = 16
     invocation_passbooks: int = 0
 
     def begin(self, run: RunId) -> list[int]:
         """Make the audit's items, where they aren't there yet, and name its chunks."""
-        chunks = list(range(roster.SHARDS // CHUNK_SHARDS))
         self._insert(run.key, {"status": AuditStatus.RUNNING, "started_at": self.clock().isoformat()})
-        for chunk in chunks:
-            start = {"step": 0, "shard": chunk * CHUNK_SHARDS, "after": ""}
+        bounds = [chunk * roster.SHARDS // self.chunks for chunk in range(self.chunks + 1)]
+        for chunk, (first, until) in enumerate(pairwise(bounds)):
+            start = {"step": 0, "shard": first, "until": until, "after": ""}
             self._insert(_chunk_key(run, chunk), start | _found(Audit()))
-        return chunks
+        return list(range(self.chunks))
 
     def work(self, run: RunId, chunk: int, remaining_ms: Callable[[], int]) -> bool:
         """Verify the chunk's passbooks from its cursor on. True: all done; false: there are more."""
-        until = (chunk + 1) * CHUNK_SHARDS
         taken = 0
-        while (item := self._item(_chunk_key(run, chunk)))["shard"] < until:
+        while (item := self._item(_chunk_key(run, chunk)))["shard"] < item["until"]:
             enough = self.invocation_passbooks and taken >= self.invocation_passbooks
             if enough or remaining_ms() < RESERVE_MS:
                 return False
-            taken += self._work_page(item, until)
+            taken += self._work_page(item)
         return True
 
     def end(self, run: RunId) -> Item:
@@ -91,12 +91,12 @@ class Auditor:
         """The execution gave up: the audit has no answer."""
         self.registry.update(run.key, {"status": AuditStatus.FAILED})
 
-    def _work_page(self, item: Item, until: int) -> int:
+    def _work_page(self, item: Item) -> int:
         """Verify the next passbooks and move the cursor over them. How many were taken."""
         audit = Audit()
         page_max = min(PAGE_PASSBOOKS, self.invocation_passbooks or PAGE_PASSBOOKS)
         shard, after = item["shard"], item["after"]
-        while shard < until and audit.passbooks < page_max:
+        while shard < item["until"] and audit.passbooks < page_max:
             page = self.registry.page(roster.partition(shard), after=after or None, limit=page_max - audit.passbooks)
             for entry in map(roster.entry, page.items):
                 audit.add(entry.passbook_id, self.ledger.items(partition(entry.passbook_id)), _witness(entry))

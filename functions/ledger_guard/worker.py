@@ -28,7 +28,8 @@ class WorkerEnvironment(Environment):
 
     ledger_table: str
     registry_table: str
-    invocation_accounts: int = 0
+    audit_chunks: int
+    invocation_accounts: int
 
 
 @cache
@@ -39,6 +40,7 @@ def world() -> Auditor:
         registry=Table(aws.dynamodb(), environment.registry_table),
         ledger=LedgerStore(aws.dynamodb(), environment.ledger_table),
         clock=clock.utc_now,
+        chunks=environment.audit_chunks,
         invocation_passbooks=environment.invocation_accounts,
     )
 

@@ -1,0 +1,1 @@
+"""`retiro demo`: a semester from enrolment to posted yields."""
