@@ -116,8 +116,7 @@ def invalid_input(place: str, invalid: ValidationError, received: Any) -> Proble
 
 
 def _field_error(place: str, error: ErrorDetails, received: Any) -> FieldError:
-    location = tuple(step for step in error["loc"] if step != "[key]")
-    value = _at(received, location)
+    location, value = _place_of(error["loc"], received)
     return FieldError(
         (place, *location),
         error["type"],
@@ -126,17 +125,25 @@ def _field_error(place: str, error: ErrorDetails, received: Any) -> FieldError:
     )
 
 
-def _at(received: Any, location: Sequence[str | int]) -> Any:
-    """What came at that place; `None` where the document has no such place (a missing field, a key)."""
-    for step in location:
+def _place_of(steps: Sequence[str | int], received: Any) -> tuple[tuple[str | int, ...], Any]:
+    """The place in the document, and what came there (`None` for nothing).
+
+    Steps of pydantic's own (the kind that a union was told apart by, `[key]`) lead nowhere in the document; the last step
+    of a field that is missing doesn't either, and stays.
+    """
+    location: list[str | int] = []
+    for number, step in enumerate(steps, start=1):
         match received, step:
-            case dict(), str() if step in received:
+            case (dict(), str()) if step in received:
                 received = received[step]
-            case list(), int() if step < len(received):
+            case (list(), int()) if step < len(received):
                 received = received[step]
+            case _ if number < len(steps) or step == "[key]":
+                continue
             case _:
-                return None
-    return received
+                received = None
+        location.append(step)
+    return tuple(location), received
 
 
 def _strict_json(text: str) -> Any:
