@@ -13,12 +13,16 @@ from retiro.ledger.store import LedgerStore
 from tests.ledger.makers import NOW, TABLE
 
 
+@pytest.fixture(scope="session")
+def session() -> boto3.Session:
+    """One for all tests: it keeps the service's model, which takes longer to read than a test to run."""
+    return boto3.Session(region_name="us-east-1", aws_access_key_id="testing", aws_secret_access_key="testing")
+
+
 @pytest.fixture
-def client() -> Iterator[Any]:
+def client(session: boto3.Session) -> Iterator[Any]:
     with mock_aws():
-        client = boto3.client(
-            "dynamodb", region_name="us-east-1", aws_access_key_id="testing", aws_secret_access_key="testing"
-        )
+        client = session.client("dynamodb")
         client.create_table(
             TableName=TABLE,
             BillingMode="PAY_PER_REQUEST",

@@ -106,7 +106,7 @@ def test_a_refused_decision_writes_nothing_and_leaves_its_key_free(passbooks: Pa
 
 
 def test_a_line_over_its_size_writes_nothing_of_its_transaction(passbooks: Passbooks, client: Any) -> None:
-    """DR-13, https://github.com/blnkfinance/blnk/issues/203: the balance moved though the transaction wasn't recorded."""
+    """DR-13, https://github.com/blnkfinance/blnk/issues/203: the balance moved though nothing was recorded."""
     enrol(passbooks)
     before = stored_items(client)
 
