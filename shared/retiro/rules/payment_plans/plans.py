@@ -52,7 +52,7 @@ class PaymentPlan(Result):
     deducted_from: Payer | None = None
 
 
-@determination("payment_plan", f"{SECTION}(a)–(e)", PaymentPlanGiven, PaymentPlan)
+@determination("payment_plan", f"{SECTION}(a)-(e)", PaymentPlanGiven, PaymentPlan)
 def payment_plan(given: PaymentPlanGiven, sheet: Worksheet) -> PaymentPlan:
     """(a)–(e): whether the plan is granted, what its interest comes to, and by which installments it is paid."""
     rule = interest_rule(given, sheet)
