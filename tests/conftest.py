@@ -8,12 +8,12 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import uuid4
 
-import boto3
 import pytest
 from moto import mock_aws
 
 from retiro.portal import Portal
-from retiro.registry import aws, clock as clock_module
+from retiro.registry import aws
+from retiro.registry import clock as clock_module
 from retiro.registry.clients import Binding, Party, bind
 from retiro.registry.table import Table
 
@@ -152,7 +152,7 @@ def api_event() -> Callable[..., dict[str, Any]]:
 
 @pytest.fixture
 def call(stack: Stack) -> Callable[..., Called]:
-    """Call a handler as the gateway does: `call(handler, "POST", "/participants", body={…}, scopes="participants.write")`."""
+    """Call a handler as the gateway does: `call(handler, "POST", "/participants", body={…}, scopes="…")`."""
 
     def called(handler: Callable[..., Any], method: str, path: str, **request: Any) -> Called:
         return answer_of(handler(build_event(method, path, **request), Context()))
@@ -237,8 +237,10 @@ def create_table(dynamodb: Any, name: str, keys: dict[str, str]) -> None:
 
 
 def forget_worlds() -> None:
-    """Every function's cached world and every portal's tables, so that the next request builds them anew."""
-    aws.forget()
+    """Every function's cached world and every portal's tables, so that the next request builds them anew.
+
+    The clients stay: making one takes longer than most tests, and moto answers in its place.
+    """
     for name, module in list(sys.modules.items()):
         if name.split(".")[0] in FUNCTIONS:
             for attribute in vars(module).values():

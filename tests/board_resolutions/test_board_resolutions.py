@@ -151,23 +151,21 @@ def test_a_client_of_one_fund_reaches_no_other_funds_board(propose, adopt, read,
 
 
 @pytest.mark.parametrize(
-    ("kind", "content", "code", "field"),
+    ("kind", ("content", "wanted")),
     [
-        ("treasury_yields", {"months": {"2025-07": "3.88"}}, "month_not_over", "months.2025-07"),
-        ("treasury_yields", {"months": JUNE, "vintage": "2025-06-30"}, "month_not_over", "months.2025-06"),
-        ("treasury_yields", {"months": JUNE, "vintage": "2025-07-11"}, "date_to_come", "vintage"),
-        ("treasury_yields", {"months": JUNE, "act": ACT | {"date": "2025-07-11"}}, "date_to_come", "act.date"),
+        ("treasury_yields", {"months": {"2025-07": "3.88"}}, ("month_not_over", "months.2025-07")),
+        ("treasury_yields", {"months": JUNE, "vintage": "2025-06-30"}, ("month_not_over", "months.2025-06")),
+        ("treasury_yields", {"months": JUNE, "vintage": "2025-07-11"}, ("date_to_come", "vintage")),
+        ("treasury_yields", {"months": JUNE, "act": ACT | {"date": "2025-07-11"}}, ("date_to_come", "act.date")),
         (
             "portfolio_return",
             {"semester": "FY2026-S1", "return_percent": "3.50", "management_fees_percent": "0.40"},
-            "semester_not_over",
-            "semester",
+            ("semester_not_over", "semester"),
         ),
         (
             "option",
             {"code": "fixed_income", "name": {"en": "Bonds", "es": "Bonos"}, "in_force_from": "2025-01-01"},
-            "option_is_statutory",
-            "code",
+            ("option_is_statutory", "code"),
         ),
         (
             "option",
@@ -177,27 +175,23 @@ def test_a_client_of_one_fund_reaches_no_other_funds_board(propose, adopt, read,
                 "in_force_from": "2025-01-01",
                 "until": "2025-01-01",
             },
-            "ends_before_it_begins",
-            "until",
+            ("ends_before_it_begins", "until"),
         ),
         (
             "option_yield",
             {"option": "stable", "semester": "FY2025-S2", "semester_percent": "1"},
-            "unknown_option",
-            "option",
+            ("unknown_option", "option"),
         ),
-        ("setting", {"name": "tea", "value": "black", "in_force_from": "2025-01-01"}, "unknown_setting", "name"),
+        ("setting", {"name": "tea", "value": "black", "in_force_from": "2025-01-01"}, ("unknown_setting", "name")),
         (
             "setting",
             {"name": "negative_yield", "value": "shrug", "in_force_from": "2025-01-01"},
-            "unknown_setting_value",
-            "value",
+            ("unknown_setting_value", "value"),
         ),
         (
             "setting",
             {"name": "no_selection", "value": "fixed_income", "in_force_from": "2025-01-01"},
-            "act_must_be_order",
-            "value",
+            ("act_must_be_order", "value"),
         ),
         (
             "setting",
@@ -207,16 +201,15 @@ def test_a_client_of_one_fund_reaches_no_other_funds_board(propose, adopt, read,
                 "in_force_from": "2025-01-01",
                 "act": ACT | {"kind": "order"},
             },
-            "unknown_option",
-            "value",
+            ("unknown_option", "value"),
         ),
-        ("closure_days", {"dates": ["2025-06-30"]}, "act_must_be_order", "dates"),
+        ("closure_days", {"dates": ["2025-06-30"]}, ("act_must_be_order", "dates")),
     ],
 )
-def test_what_cannot_stand_is_refused_with_its_field_and_citation(propose, read, kind, content, code, field):
+def test_what_cannot_stand_is_refused_with_its_field_and_citation(propose, read, kind, content, wanted):
     refused = propose(kind, **content)
 
-    assert (refused.status, refused.code, refused.body["field"]) == (422, code, field)
+    assert (refused.status, refused.code, refused.body["field"]) == (422, *wanted)
     assert refused.body["citation"]
     assert read().body["items"] == []
 

@@ -128,8 +128,8 @@ def _field_error(place: str, error: ErrorDetails, received: Any) -> FieldError:
 def _place_of(steps: Sequence[str | int], received: Any) -> tuple[tuple[str | int, ...], Any]:
     """The place in the document, and what came there (`None` for nothing).
 
-    Steps of pydantic's own (the kind that a union was told apart by, `[key]`) lead nowhere in the document; the last step
-    of a field that is missing doesn't either, and stays.
+    Steps of pydantic's own (the kind that a union was told apart by, `[key]`) lead nowhere in the document. The last
+    step of a field that is missing doesn't either, and stays.
     """
     location: list[str | int] = []
     for number, step in enumerate(steps, start=1):

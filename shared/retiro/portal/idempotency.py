@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
 _CITATION = "draft-ietf-httpapi-idempotency-key-header-07 § 2"
-_KEY = re.compile(r"[\x21-\x7e]{1,255}")
+KEY_PATTERN = r"^[\x21-\x7e]{1,255}$"
+_KEY = re.compile(KEY_PATTERN)
 _RECORD_SECONDS = 24 * 60 * 60
 
 

@@ -11,15 +11,18 @@ from retiro.registry.clients import Party, binding_of
 from retiro.registry.table import Table
 from retiro.rules.forms import Sentence
 
-_SCOPE_PREFIX = "retiro/"
-# Opaque, in lower case so that one person is one spelling; with a letter and without @, so that neither a social
-# security number nor an address is taken for an id.
-_ACTING_USER = re.compile(r"(?=[^a-z]*[a-z])[a-z0-9][a-z0-9._:-]{2,63}")
+SCOPE_PREFIX = "retiro/"
+# Opaque: with a letter and without @, so that neither a social security number nor an address is taken for an id.
+ACTING_USER_PATTERN = r"^(?=[^A-Za-z]*[A-Za-z])[A-Za-z0-9][A-Za-z0-9._:-]{2,63}$"
+_ACTING_USER = re.compile(ACTING_USER_PATTERN)
 
 
 @dataclass(frozen=True)
 class Principal:
-    """A client, its party, its scopes, and the person who acts through it (`None` only where nothing is written)."""
+    """A client, its party, its scopes, and the person who acts through it (`None` only where nothing is written).
+
+    The person's id is in lower case, so that one person is one spelling.
+    """
 
     client_id: str
     party: Party
@@ -112,7 +115,7 @@ def principal_of(claims: Mapping[str, Any], acting_user: str | None, clients: Ta
     return Principal(
         client_id=client_id,
         party=binding.party,
-        scopes=frozenset(scope.removeprefix(_SCOPE_PREFIX) for scope in scopes if scope.startswith(_SCOPE_PREFIX)),
+        scopes=frozenset(scope.removeprefix(SCOPE_PREFIX) for scope in scopes if scope.startswith(SCOPE_PREFIX)),
         acting_user=_acting_user(acting_user, writes=writes),
         employer_id=binding.employer_id,
         fund=binding.fund,
@@ -124,8 +127,7 @@ def _acting_user(header: str | None, *, writes: bool) -> str | None:
         if writes:
             raise _acting_user_missing()
         return None
-    user = header.lower()
-    if not _ACTING_USER.fullmatch(user):
+    if not _ACTING_USER.fullmatch(header):
         raise bad_request(
             "acting_user_malformed",
             en="Acting-User must be an opaque id of 3 to 64 letters, digits and . _ : - with at least one letter.",
@@ -133,7 +135,7 @@ def _acting_user(header: str | None, *, writes: bool) -> str | None:
             citation="Retiro API v1, Acting-User",
             field="Acting-User",
         )
-    return user
+    return header.lower()
 
 
 def _acting_user_missing() -> Problem:

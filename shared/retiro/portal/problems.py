@@ -9,8 +9,11 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any
 
+from pydantic import BaseModel
+
 from retiro.portal.languages import Language
 from retiro.rules.forms import Sentence
+from retiro.rules.receipts import Receipt
 from retiro.rules.refusals import Refusal
 
 CONTENT_TYPE = "application/problem+json"
@@ -27,6 +30,31 @@ _TITLES = {
     HTTPStatus.INTERNAL_SERVER_ERROR: Sentence("A fault of ours", "Una falla nuestra"),
     HTTPStatus.SERVICE_UNAVAILABLE: Sentence("Try again", "Intente de nuevo"),
 }
+
+
+class FieldErrorDocument(BaseModel):
+    """One error of a request, as its problem document says it."""
+
+    field: str
+    location: list[str | int]
+    code: str
+    detail: str
+    received: str | None = None
+
+
+class ProblemDocument(BaseModel):
+    """An RFC 9457 problem document as it is described to callers. `Problem.document` is one."""
+
+    type: str
+    title: str
+    status: int
+    detail: str
+    instance: str
+    code: str
+    citation: str
+    field: str | None = None
+    errors: list[FieldErrorDocument] | None = None
+    receipt: Receipt | None = None
 
 
 @dataclass(frozen=True)
