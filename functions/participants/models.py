@@ -1,13 +1,16 @@
 """What the participants' doors take and answer."""
 
+import re
+from datetime import datetime
 from typing import Annotated, Literal
 
-from pydantic import ConfigDict, Field, JsonValue, SecretStr, StringConstraints
+from pydantic import AfterValidator, ConfigDict, Field, JsonValue, SecretStr, StringConstraints
 
 from participants.enrolment import EnrolmentFields
 from retiro.portal import Amount, Answer, Body, PageQuery
 from retiro.registry.participants import EmployerId, ParticipantId, Reference
 from retiro.rules.calendar import Date, Semester
+from retiro.rules.forms import form_error
 from retiro.rules.money import Money, ShownPercent
 from retiro.rules.savings_accounts import Selection
 
@@ -107,16 +110,26 @@ class ParticipantFile(Answer):
     errors: list[RowError]
 
 
+_MOMENT = re.compile(r"20[0-9]{2}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,6})?Z")
+
+
+def _moment(text: str) -> str:
+    """The text of a moment in UTC, as it came."""
+    try:
+        datetime.fromisoformat(text if _MOMENT.fullmatch(text) else "")
+    except ValueError:
+        raise form_error("moment") from None
+    return text
+
+
+Moment = Annotated[str, AfterValidator(_moment), Field(examples=["2025-07-10T16:00:00Z"])]
+
+
 class PassbookQuery(PageQuery):
     """As of when: a line counts from its effective day (`effective_on`), or from the moment it was recorded."""
 
     effective_on: Date | None = None
-    recorded_at: (
-        Annotated[
-            str, StringConstraints(pattern=r"^20[0-9]{2}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,6})?Z$")
-        ]
-        | None
-    ) = None
+    recorded_at: Moment | None = None
 
 
 class PostingView(Answer):

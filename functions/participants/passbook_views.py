@@ -7,7 +7,7 @@ from participants.models import Credited, LineView, Participant, Passbook, Passb
 from participants.selections import fiscal_year_of
 from retiro.ledger.lines import YIELD_RUN, Line
 from retiro.ledger.passbooks import Passbooks, balances_as_of
-from retiro.portal import cursor
+from retiro.portal import cursor, refused
 from retiro.registry.participants import Profile
 from retiro.rules.calendar import Semester
 
@@ -66,8 +66,8 @@ def passbook(passbooks: Passbooks, profile: Profile, query: PassbookQuery) -> Pa
         if (query.effective_on is None or line.effective_on <= query.effective_on)
         and (recorded is None or line.recorded_at <= recorded)
     ]
-    first = int(query.after or 0)
-    left = [line for line in wanted if line.sequence > first]
+    after = _sequence(query)
+    left = [line for line in wanted if line.sequence > after]
     page = left[: query.limit]
     return Passbook(
         participant_id=profile.participant_id,
@@ -77,6 +77,20 @@ def passbook(passbooks: Passbooks, profile: Profile, query: PassbookQuery) -> Pa
         lines=[_line(line) for line in page],
         next_cursor=cursor(str(page[-1].sequence)) if len(left) > len(page) else None,
     )
+
+
+def _sequence(query: PassbookQuery) -> int:
+    """The sequence after which the page begins."""
+    after = query.after or "0"
+    if not (after.isascii() and after.isdigit()):
+        raise refused(
+            "invalid_cursor",
+            en="The cursor isn't one that a page before has given.",
+            es="El cursor no es uno que haya dado una página anterior.",
+            citation="Retiro API v1, lists",
+            field="cursor",
+        )
+    return int(after)
 
 
 def _line(line: Line) -> LineView:

@@ -1,4 +1,4 @@
-"""The runs' state machine as a worker sees it: begin, work chunk by chunk until done, end. It runs when a test says so."""
+"""The runs' state machine as a worker sees it: begin, work by chunks, end. It runs when a test says so."""
 
 import json
 from collections import deque
