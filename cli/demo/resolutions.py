@@ -1,6 +1,7 @@
 """What the Board of the demonstration resolves. The Treasury's series is real; the portfolio's return is made up."""
 
 import hashlib
+from collections.abc import Mapping
 from typing import Any
 
 from cli.demo.population import FUND, SEMESTER
@@ -18,6 +19,15 @@ def settings() -> list[dict[str, Any]]:
         for name, setting in SETTINGS.items()
         if SECTION in setting.citation
     ]
+
+
+def treasury_yields(months: Mapping[str, str]) -> dict[str, Any]:
+    """The Treasury's monthly averages, as published."""
+    return _resolved("DEMO-treasury", "2025-11-04", "2025-11-04") | {
+        "kind": "treasury_yields",
+        "source": "Federal Reserve H.15, Two-Year Constant Maturity Treasury, monthly averages (FRED series GS2)",
+        "months": dict(months),
+    }
 
 
 def portfolio_return() -> dict[str, Any]:

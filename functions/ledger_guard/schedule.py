@@ -4,10 +4,11 @@ from datetime import datetime
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from aws_lambda_powertools import Logger
 from pydantic import AwareDatetime, BaseModel, ConfigDict
 
 from ledger_guard.audit import AUDIT, PHASE
-from retiro.registry import aws
+from retiro.registry import aws, clock
 from retiro.registry.environment import Environment
 from retiro.registry.runs import RunId
 from retiro.rules.calendar import puerto_rico_date
@@ -15,6 +16,10 @@ from retiro.runs.start import start_execution
 
 if TYPE_CHECKING:
     from aws_lambda_powertools.utilities.typing import LambdaContext
+
+_UNFILLED = "<aws.scheduler.scheduled-time>"
+
+logger = Logger(service="ledger_guard")
 
 
 class ScheduleEnvironment(Environment):
@@ -40,6 +45,10 @@ def world() -> ScheduleEnvironment:
 
 def handler(event: dict[str, Any], _context: "LambdaContext") -> dict[str, str]:
     """Start the audit of the scheduled day."""
+    if event.get("scheduled_time") == _UNFILLED:
+        # An emulator's scheduler leaves the placeholder as it is. AWS fills it in.
+        logger.warning("the scheduled time was not filled in: the clock's is taken")
+        event = event | {"scheduled_time": clock.utc_now()}
     scheduled: datetime = ScheduledEvent.model_validate(event).scheduled_time
     run = RunId(AUDIT, puerto_rico_date(scheduled).isoformat(), 1)
     start_execution(
