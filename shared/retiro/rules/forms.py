@@ -6,7 +6,7 @@ be a person's. `field_faults` turns pydantic's errors into these sentences, for 
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler, GetJsonSchemaHandler, ValidationError
 from pydantic.json_schema import JsonSchemaValue
@@ -16,6 +16,8 @@ from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 @dataclass(frozen=True, slots=True)
 class Sentence:
     """What a person reads, in English and in Spanish."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(strict=False)  # so that a stored one is read again
 
     en: str
     es: str
@@ -76,6 +78,9 @@ FORMS = {
     "setting_unknown": Sentence("isn't a setting of the Board", "no es una opción reglamentaria de la Junta"),
     "setting_value": Sentence("isn't a value of this setting", "no es un valor de esta opción reglamentaria"),
     "not_above_zero": Sentence("must be above zero", "debe ser mayor que cero"),
+    "moment": Sentence(
+        'must be a moment in UTC, like "2025-07-10T16:00:00Z"', 'debe ser un momento en UTC: "2025-07-10T16:00:00Z"'
+    ),
     "before_birth": Sentence("must not be before the birth", "no puede ser anterior al nacimiento"),
     "before_enrolment": Sentence("must not be before the enrolment", "no puede ser anterior a la inscripción"),
     "fund_of_employer": Sentence("must be the fund of the employer", "debe ser el fondo del patrono"),
@@ -92,6 +97,12 @@ FORMS = {
     ),
     "factor_or_table": Sentence(
         "must be given, or a factor_table, and not both", "debe darse, o una factor_table, y no ambos"
+    ),
+    "makeham_constant": Sentence(
+        "must be above zero for B, and above one for c", "debe ser mayor que cero para B, y mayor que uno para c"
+    ),
+    "soa_table": Sentence(
+        "must name SOA tables of death rates by age", "debe indicar tablas de la SOA de tasas de mortalidad por edad"
     ),
     "missing": Sentence("is missing", "falta"),
     "extra_forbidden": Sentence("isn't known here", "no se conoce aquí"),
