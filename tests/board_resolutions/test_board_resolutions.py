@@ -151,7 +151,7 @@ def test_a_client_of_one_fund_reaches_no_other_funds_board(propose, adopt, read,
 
 
 @pytest.mark.parametrize(
-    ("kind", ("content", "wanted")),
+    ("kind", "content", "wanted"),
     [
         ("treasury_yields", {"months": {"2025-07": "3.88"}}, ("month_not_over", "months.2025-07")),
         ("treasury_yields", {"months": JUNE, "vintage": "2025-06-30"}, ("month_not_over", "months.2025-06")),

@@ -4,7 +4,7 @@ A resolution is proposed by one person and adopted by another. An entry is inser
 condition that nothing is there; its hash covers the entry before it, so that a changed or a missing one shows.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -16,7 +16,7 @@ from retiro.ledger.resolutions import RESOLUTION, Resolution, hash_of
 from retiro.ledger.retries import BusyError
 from retiro.ledger.store import LedgerStore
 
-__all__ = ["BoardBook", "Entry", "Figures", "broken_entries", "from_item", "partition", "to_item"]
+__all__ = ["BoardBook", "Entry", "Figures", "from_item", "partition", "to_item"]
 
 
 class BoardBook:
@@ -95,25 +95,6 @@ def from_item(item: Item) -> Entry:
             return Entry(int(sequence), resolution_id, resolution, proposed_by, adopted_by, moment, digest)
         case _:
             raise UnreadableError("an item that isn't an adopted resolution")
-
-
-def broken_entries(items: Sequence[Item]) -> list[tuple[int, str]]:
-    """What is wrong in a book's items, in their order: the sequence and why. Empty where it verifies.
-
-    A changed byte and a missing or exchanged entry show here; a missing last one by whoever keeps its number.
-    """
-    findings = []
-    previous_hash = GENESIS
-    for wanted, item in enumerate(items, start=1):
-        document = encoding.from_item(item)
-        digest = document.pop("hash", b"")
-        sequence = int(str(document.get("sk", 0)))
-        if sequence != wanted:
-            findings.append((wanted, "entry_missing"))
-        if digest != encoding.chain_hash(previous_hash, document):
-            findings.append((sequence, "hash_differs"))
-        previous_hash = digest if isinstance(digest, bytes) else b""
-    return findings
 
 
 def _document(entry: Entry) -> Document:
