@@ -122,3 +122,13 @@ def test_a_late_credit_shows_each_semester_before_and_after():
         "Difference of FY2025-S2",
         "Total difference",
     ]
+
+
+def test_a_late_debit_leaves_an_open_question_and_a_late_credit_none():
+    debit = FACTS["late_credit"] | {"movement": {"date": "2025-06-30", "amount": "-600.00"}}
+    receipt = determine("late_credit", debit).receipt
+    (question,) = receipt.open_questions
+    # one month-end of six: -600/6 = -100 of the average, 985.441666…; × 2.554 % = 25.168180
+    # as posted 27.722180: 25.17 - 27.72 = -2.55
+    assert "2.55 of the yield of FY2025-S2 is taken back" in question.en
+    assert determine("late_credit", FACTS["late_credit"]).receipt.open_questions == []

@@ -143,6 +143,18 @@ def test_a_setting_without_such_a_value_is_a_fault_of_the_program(call):
         call()
 
 
+def test_figures_that_break_the_form_are_refused_by_their_field():
+    with pytest.raises(Refusal) as refused:
+        option_percents(S2, {"fixed_income": {"monthly_percent": [4.27]}}, {})
+    assert (refused.value.code, refused.value.field) == ("invalid_input", "fixed_income.monthly_percent.0")
+
+
+def test_an_option_without_all_its_figures_has_no_percent():
+    with pytest.raises(Refusal, match="monthly_percent") as refused:
+        option_percents(S2, FIGURES | {"fixed_income": {"monthly_percent": ["4.27"] * 5}}, {})
+    assert refused.value.code == "yield_not_in_force"
+
+
 # Late credits
 
 

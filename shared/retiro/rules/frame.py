@@ -112,7 +112,7 @@ class Worksheet:
             self.open_questions.append(question)
 
     def summary(self) -> "Worksheet":
-        """A worksheet for a part that is worked again: it shares all but the steps, which are thrown away."""
+        """A worksheet for a part worked again: its parameters and settings count, its steps and questions don't."""
         return Worksheet(
             self.determination,
             self.citation,
@@ -120,8 +120,6 @@ class Worksheet:
             self.acts,
             self.parameters,
             self.settings,
-            [],
-            self.open_questions,
         )
 
     def receipt(self) -> Receipt:

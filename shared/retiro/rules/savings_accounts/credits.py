@@ -14,7 +14,7 @@ from pydantic import AfterValidator, Field
 from retiro.rules.calendar import Semester
 from retiro.rules.forms import Form, Sentence, form_error
 from retiro.rules.frame import Given, Result, Worksheet, determination
-from retiro.rules.money import Amount
+from retiro.rules.money import Amount, format_cents
 from retiro.rules.refusals import Refusal, invalid_input
 from retiro.rules.savings_accounts.section import SECTION
 from retiro.rules.savings_accounts.yields import Movement, SemesterYieldGiven, figures_of
@@ -118,4 +118,13 @@ def _difference(
         Sentence("determined again − as posted", "determinado de nuevo − según acreditado"),
         Fraction(difference_cents),
     )
+    if difference_cents < 0:
+        sheet.ask(
+            Sentence(
+                f"{format_cents(-difference_cents)} of the yield of {semester} is taken back, and (c) vests what "
+                "was posted.",
+                f"Se retira {format_cents(-difference_cents)} del rendimiento de {semester}, y el inciso (c) hace "
+                "irrevocable lo acreditado.",
+            )
+        )
     return difference_cents

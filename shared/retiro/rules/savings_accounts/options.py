@@ -101,6 +101,11 @@ def option_percents(
 def check_figures(
     semester: Semester, option: str, figures: OptionYield | None, months: int = MONTHS_IN_SEMESTER
 ) -> None:
+    """Check that an option has all the figures that its yield takes, and none but these.
+
+    Raises:
+        Refusal: `yield_not_in_force`, naming the option and what it takes.
+    """
     takes = FIGURES.get(option, FIGURES_OF_OTHER_OPTIONS)
     if figures is None or not takes.are_those_of(figures, months):
         raise Refusal(
@@ -114,6 +119,7 @@ def check_figures(
 
 
 def clause_of(option: str) -> str:
+    """The clause that an option stands on: `(b)(3)(A)` for fixed income."""
     return {FIXED_INCOME: "(b)(3)(A)", SYSTEM_PORTFOLIO: "(b)(3)(B)"}.get(option, "(b)(3)(C)")
 
 

@@ -137,6 +137,8 @@ def semester_yield(given: SemesterYieldGiven, sheet: Worksheet) -> SemesterYield
 
 @dataclass(frozen=True, slots=True)
 class YieldFigures:
+    """A semester's figures, exact but for the yield, which is rounded, and the closing balance with it."""
+
     average_cents: Fraction
     percents: Mapping[str, Fraction]
     percent: Fraction
