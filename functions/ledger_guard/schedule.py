@@ -19,7 +19,10 @@ if TYPE_CHECKING:
 
 _UNFILLED = "<aws.scheduler.scheduled-time>"
 
-logger = Logger(service="ledger_guard")
+
+@cache
+def _logger() -> Logger:
+    return Logger(service="ledger_guard")
 
 
 class ScheduleEnvironment(Environment):
@@ -47,7 +50,7 @@ def handler(event: dict[str, Any], _context: "LambdaContext") -> dict[str, str]:
     """Start the audit of the scheduled day."""
     if event.get("scheduled_time") == _UNFILLED:
         # An emulator's scheduler leaves the placeholder as it is. AWS fills it in.
-        logger.warning("the scheduled time was not filled in: the clock's is taken")
+        _logger().warning("the scheduled time was not filled in: the clock's is taken")
         event = event | {"scheduled_time": clock.utc_now()}
     scheduled: datetime = ScheduledEvent.model_validate(event).scheduled_time
     run = RunId(AUDIT, puerto_rico_date(scheduled).isoformat(), 1)

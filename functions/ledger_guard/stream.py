@@ -23,7 +23,10 @@ if TYPE_CHECKING:
 ITEM_CHANGED = "LedgerItemChanged"
 """Counts what must never happen; the template has the alarm."""
 
-logger = Logger(service="ledger_guard")
+
+@cache
+def _logger() -> Logger:
+    return Logger(service="ledger_guard")
 
 
 class NotOnRosterError(Exception):
@@ -52,7 +55,7 @@ def handler(event: dict[str, Any], _context: "LambdaContext") -> dict[str, Any]:
                 _bear(passbook, witness)
         except (ClientError, NotOnRosterError):
             sequence_number = record["dynamodb"]["SequenceNumber"]
-            logger.exception("record not taken", extra={"sequence_number": sequence_number})
+            _logger().exception("record not taken", extra={"sequence_number": sequence_number})
             return {"batchItemFailures": [{"itemIdentifier": sequence_number}]}
     return {"batchItemFailures": []}
 
@@ -70,6 +73,6 @@ def _bear(passbook: str, witness: Witness) -> None:
 
 def _report(tampering: Tampering) -> None:
     """The key is said, never what the item holds."""
-    logger.critical("an item of the ledger was changed", extra=asdict(tampering))
+    _logger().critical("an item of the ledger was changed", extra=asdict(tampering))
     with single_metric(name=ITEM_CHANGED, unit=MetricUnit.Count, value=1, namespace="Retiro") as metric:
         metric.add_dimension(name="service", value="ledger_guard")

@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 AUDIT_FINDINGS = "AuditFindings"
 """The metric that the template's alarm looks at."""
 
-logger = Logger(service="ledger_guard")
+
+@cache
+def _logger() -> Logger:
+    return Logger(service="ledger_guard")
 
 
 class WorkerEnvironment(Environment):
@@ -69,8 +72,8 @@ def handler(event: dict[str, Any], context: "LambdaContext") -> dict[str, Any]:
 def _report(answer: dict[str, Any]) -> None:
     """Log the answer, and count the findings for the alarm."""
     for finding in answer["named"]:
-        logger.error("audit finding", extra={"finding": finding})
-    logger.info("audit", extra={name: answer[name] for name in ("status", "passbooks", "lines", "findings")})
+        _logger().error("audit finding", extra={"finding": finding})
+    _logger().info("audit", extra={name: answer[name] for name in ("status", "passbooks", "lines", "findings")})
     with single_metric(
         name=AUDIT_FINDINGS, unit=MetricUnit.Count, value=answer["findings"], namespace="Retiro"
     ) as metric:

@@ -1,0 +1,117 @@
+"""The audit over the roster: what it counts, what it finds, and that it counts it once."""
+
+import pytest
+
+from ledger_guard import worker
+from retiro.registry import roster
+from tests.conftest import ENVIRONMENT, Context
+from tests.ledger.makers import account_of_readings
+from tests.ledger_guard.conftest import ASKED, brought
+
+TABLE = ENVIRONMENT["LEDGER_TABLE"]
+TEN = [f"P-{number:06d}" for number in range(1, 11)]
+
+
+@pytest.fixture
+def ten(keep):
+    """Ten passbooks of two lines each, 10,000.00 in each."""
+    for passbook in TEN:
+        keep(brought(passbook))
+
+
+def key(passbook: str, sequence: int):
+    return {"pk": {"S": f"passbook#{passbook}"}, "sk": {"S": f"{sequence:08d}"}}
+
+
+def test_a_sound_ledger_is_clean_and_every_passbook_is_counted_once(ten, run_audit):
+    answer = run_audit()
+    assert answer["status"] == "clean"
+    assert (answer["passbooks"], answer["lines"], answer["findings"]) == (10, 20, 0)
+    # Ten times 10,000.00 brought: savings against transfers, and nothing else.
+    assert answer["trial_balance"]["totals_cents"] == {"ERS": {"savings": 10_000_000, "transfers": -10_000_000}}
+
+
+def test_a_worker_hands_back_after_its_accounts_and_goes_on_where_it_stopped(ten, run_audit):
+    by_chunk = [sum(roster.shard_of(one) * 4 // roster.SHARDS == chunk for one in TEN) for chunk in range(4)]
+    assert max(by_chunk) > 2, "a chunk has to have more than an invocation takes"
+    assert run_audit()["invocations"] > 4
+
+
+def test_an_empty_roster_is_clean(run_audit):
+    answer = run_audit()
+    assert (answer["status"], answer["passbooks"], answer["lines"]) == ("clean", 0, 0)
+
+
+def test_a_changed_amount_is_named_with_its_line(ten, guard, run_audit):
+    item = guard.dynamodb.get_item(TableName=TABLE, Key=key("P-000004", 2))["Item"]
+    item["postings"]["L"][0]["M"]["cents"]["N"] = "1000001"
+    guard.dynamodb.put_item(TableName=TABLE, Item=item)
+    answer = run_audit()
+    assert answer["status"] == "findings"
+    assert [(one["passbook"], one["sequence"], one["code"]) for one in answer["named"]] == [("P-000004", 2, "changed")]
+
+
+def test_a_missing_last_line_is_named_by_the_streams_witness(ten, guard, run_audit):
+    guard.dynamodb.delete_item(TableName=TABLE, Key=key("P-000007", 2))
+    answer = run_audit()
+    named = [(one["passbook"], one["sequence"], one["code"]) for one in answer["named"]]
+    assert named == [("P-000007", 2, "missing_last_line")]
+    assert answer["lines"] == 19
+
+
+def test_a_passbook_of_which_nothing_is_left_is_named(ten, guard, run_audit):
+    for sequence in (1, 2):
+        guard.dynamodb.delete_item(TableName=TABLE, Key=key("P-000002", sequence))
+    answer = run_audit()
+    assert {one["passbook"] for one in answer["named"]} == {"P-000002"}
+    assert answer["findings"] == 2
+
+
+def test_contributions_that_nobody_passed_on_are_a_finding_of_the_fund(keep, run_audit):
+    keep(account_of_readings())
+    answer = run_audit()
+    # Six contributions of 200.00 were credited, and no employer's passbook has the other half.
+    assert [(one["passbook"], one["code"], one["detail"]) for one in answer["named"]] == [
+        ("ERS", "contributions", "out by -1200.00")
+    ]
+
+
+def test_a_page_worked_by_two_workers_counts_once(ten, guard, run_audit):
+    context = Context(remaining_ms=900_000)
+    worker.handler({"op": "begin", **ASKED}, context)
+    auditor = worker.world()
+    before = guard.registry.get("run#audit#2025-07-10#0001", "chunk#0000")
+    assert auditor._work_page(before) > 0
+    assert auditor._work_page(before) == 0
+    assert run_audit()["passbooks"] == 10
+
+
+def test_beginning_again_keeps_what_was_found(ten, guard, run_audit):
+    answered = run_audit()
+    again = run_audit()
+    assert again["invocations"] == 4
+    assert {name: again[name] for name in again if name != "invocations"} == {
+        name: answered[name] for name in answered if name != "invocations"
+    }
+
+
+def test_an_audit_that_was_given_up_has_no_answer(guard, event):
+    worker.handler(event("audit_begins"), Context())
+    worker.handler(event("audit_fails"), Context())
+    assert guard.registry.get("run#audit#2025-07-10", "attempt#0001")["status"] == "failed"
+
+
+def test_an_event_of_another_kind_is_refused(guard, event):
+    with pytest.raises(ValueError, match="a job of kind yield"):
+        worker.handler(event("audit_begins") | {"kind": "yield"}, Context())
+
+
+def test_recorded_events_of_the_state_machine_are_answered(ten, event):
+    assert worker.handler(event("audit_begins"), Context()) == {"chunks": [0, 1, 2, 3]}
+    assert worker.handler(event("audit_chunk"), Context(remaining_ms=900_000))["done"] in {True, False}
+    assert worker.handler(event("audit_ends"), Context()) == {"next": None, "wait": False}
+
+
+def test_a_worker_without_time_hands_back_at_once(ten, event):
+    worker.handler(event("audit_begins"), Context())
+    assert worker.handler(event("audit_chunk"), Context(remaining_ms=29_999)) == {"done": False}
