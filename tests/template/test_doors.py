@@ -52,7 +52,7 @@ def test_the_gateway_and_the_handlers_name_the_same_routes_and_scopes(operations
     for route, operation in operations.items():
         (requirement,) = operation["security"]
         uri = operation["x-amazon-apigateway-integration"]["uri"]["Fn::Sub"]
-        wired[route] = (uri.partition("${")[2].partition(".Arn")[0], set(requirement["Clients"]))
+        wired[route] = (uri.partition("functions/${")[2].partition(".Arn")[0], set(requirement["Clients"]))
     assert wired == declared
 
 
