@@ -1,0 +1,92 @@
+"""The API's description: what is committed is what the handlers declare, and nothing that counts is a number."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from cli.openapi import described, text_of
+from retiro.portal.problems import CONTENT_TYPE
+from retiro.rules.money import MONEY_PATTERN, PERCENT_PATTERN, format_cents, parse_cents
+
+COMMITTED = Path(__file__).parents[2] / "docs" / "openapi.json"
+
+
+@pytest.fixture(scope="module")
+def description():
+    return described()
+
+
+def nodes(value, path=()):
+    """Every node of a JSON document, with the names that lead to it."""
+    yield path, value
+    children = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for name, child in children:
+        yield from nodes(child, (*path, str(name)))
+
+
+def test_the_committed_description_is_that_of_the_handlers(description):
+    assert COMMITTED.read_text("utf-8") == text_of(description), "run: retiro openapi > docs/openapi.json"
+
+
+def test_nothing_is_a_json_number(description):
+    """AP-07: https://github.com/OpenAPITools/openapi-generator/issues/2534. A number becomes a double in a client."""
+    assert [path for path, node in nodes(description) if isinstance(node, dict) and node.get("type") == "number"] == []
+
+
+def test_money_and_percents_are_texts_with_a_pattern_and_an_example(description):
+    patterned = [
+        (path, node)
+        for path, node in nodes(description["components"]["schemas"])
+        if isinstance(node, dict) and node.get("pattern") in {MONEY_PATTERN, PERCENT_PATTERN}
+    ]
+    assert len(patterned) > 5
+    for path, node in patterned:
+        assert node["type"] == "string", path
+        assert all(re.fullmatch(node["pattern"], example) for example in node["examples"]), path
+
+
+@pytest.mark.parametrize("text", ["100.10", "90071992547409.93", "-245.78"])
+def test_a_generated_client_reads_and_sends_the_same_text(text):
+    """AP-07: https://github.com/XeroAPI/Xero-OpenAPI/issues/150."""
+    assert re.fullmatch(MONEY_PATTERN, text)
+    assert format_cents(parse_cents(json.loads(json.dumps(text)))) == text
+
+
+def test_every_route_names_a_scope_and_answers_problems(description):
+    operations = [operation for path in description["paths"].values() for operation in path.values()]
+    for operation in operations:
+        assert all(scopes for one in operation["security"] for scopes in one.values())
+        assert operation["responses"]["default"] == {"$ref": "#/components/responses/Problem"}
+        assert operation["summary"]
+    assert len({operation["operationId"] for operation in operations}) == len(operations)
+    assert list(description["components"]["responses"]["Problem"]["content"]) == [CONTENT_TYPE]
+
+
+def test_every_write_names_the_acting_user_and_every_post_that_stores_a_key(description):
+    for path, operations in description["paths"].items():
+        for method, operation in operations.items():
+            needed = {one["name"] for one in operation["parameters"] if one["in"] == "header" and one["required"]}
+            if method == "get":
+                assert needed == set(), path
+            elif method == "put":
+                assert needed == {"Acting-User"}, path
+            else:
+                assert needed in ({"Acting-User", "Idempotency-Key"}, set()), path
+
+
+def test_every_reference_leads_somewhere(description):
+    for path, node in nodes(description):
+        if isinstance(node, dict) and isinstance(reference := node.get("$ref"), str):
+            found = description
+            for step in reference.removeprefix("#/").split("/"):
+                assert step in found, (path, reference)
+                found = found[step]
+
+
+def test_every_parameter_of_a_path_is_described(description):
+    for path, operations in description["paths"].items():
+        for operation in operations.values():
+            described_names = {one["name"] for one in operation["parameters"] if one["in"] == "path"}
+            assert described_names == set(re.findall(r"{(\w+)}", path)), path
