@@ -8,6 +8,7 @@ import boto3
 
 from participants import passbook_views
 from participants.enrolment import Enrolment, Enrolments, InitialTransfer
+from participants.files import KIND
 from participants.models import (
     Credited,
     FileId,
@@ -22,7 +23,7 @@ from participants.models import (
     Statement,
 )
 from participants.person_keys import PersonKeys
-from participants.reception import Reception, Starter
+from participants.reception import Reception
 from participants.selections import Selections
 from participants.statements import Statements
 from participants.transfers import Transfers
@@ -32,6 +33,7 @@ from retiro.portal import Portal, Principal, not_found
 from retiro.registry import aws
 from retiro.registry.participants import ParticipantId, Profile, profile_of
 from retiro.rules.calendar import Semester
+from retiro.runs.jobs import JobStarter
 
 portal = Portal("participants")
 handler = portal.handler
@@ -79,7 +81,9 @@ def world() -> World:
     environment = ApiEnvironment.read()
     tables = Tables.of(environment)
     person_keys = PersonKeys(partial(_secret, environment.person_key_secret_arn))
-    starter = Starter(aws.stepfunctions(), environment.runs_state_machine_arn, environment.file_worker_arn)
+    starter = JobStarter(
+        KIND, tables.jobs, aws.stepfunctions(), environment.runs_state_machine_arn, environment.file_worker_arn
+    )
     return World(tables, person_keys, Reception(tables.jobs, tables.files, person_keys, starter))
 
 

@@ -4,46 +4,21 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
-from typing import TYPE_CHECKING
 
 from participants.enrolment import Enrolment, Enrolments
-from participants.files import KIND, FileStore
+from participants.files import FileStore
 from participants.models import FileControl, NewParticipantFile, ParticipantFile, RowError
 from participants.person_keys import PersonKeys
 from retiro.portal import FieldError, Principal, Problem, conflict, not_found
 from retiro.registry.jobs import Job, Jobs
-from retiro.registry.runs import RunId
 from retiro.rules.forms import Sentence
 from retiro.rules.money import format_cents
 from retiro.rules.refusals import Refusal
 from retiro.rules.savings_accounts import SECTION
-from retiro.runs.start import start_execution
-
-if TYPE_CHECKING:
-    from mypy_boto3_stepfunctions import SFNClient
+from retiro.runs.jobs import JobStarter
 
 _CITATION = f"{SECTION}(a)(1), (b)(1)"
 _TWICE = Sentence("The participant stands twice in the file.", "El participante consta dos veces en el archivo.")
-
-
-@dataclass(frozen=True)
-class Starter:
-    """Starts the execution that works a file off."""
-
-    stepfunctions: "SFNClient"
-    state_machine_arn: str
-    worker_arn: str
-
-    def start(self, file_id: str, number: int) -> None:
-        """Start the execution of this number."""
-        start_execution(
-            self.stepfunctions,
-            state_machine_arn=self.state_machine_arn,
-            worker_arn=self.worker_arn,
-            run=RunId(KIND, file_id, 1),
-            number=number,
-            phase="work",
-        )
 
 
 @dataclass(frozen=True)
@@ -53,7 +28,7 @@ class Reception:
     jobs: Jobs
     files: FileStore
     person_keys: PersonKeys
-    starter: Starter
+    starter: JobStarter
 
     def receive(self, body: NewParticipantFile, principal: Principal, enrolments: Enrolments) -> ParticipantFile:
         """Take the file and start working it off. The same file again is started again where it isn't done.
@@ -68,9 +43,7 @@ class Reception:
             raise _refused(errors)
         file_id = f"{principal.employer_id or principal.party}_{body.reference}"
         job = self._open(file_id, rows, principal)
-        number = self.jobs.next_number(file_id)
-        if number is not None:
-            self.starter.start(file_id, number)
+        self.starter.start(file_id)
         return self._view(self.jobs.get(file_id) or job)
 
     def status(self, file_id: str, principal: Principal) -> ParticipantFile:

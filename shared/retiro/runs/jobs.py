@@ -12,9 +12,12 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 from pydantic import BaseModel, ConfigDict
 
 from retiro.registry.jobs import Cursor, FencedError, Jobs
+from retiro.registry.runs import RunId
+from retiro.runs.start import start_execution
 
 if TYPE_CHECKING:
     from aws_lambda_powertools.utilities.typing import LambdaContext
+    from mypy_boto3_stepfunctions import SFNClient
 
 _HAND_BACK_MS = 20_000
 """How much of an invocation's time must be left to take another page of rows."""
@@ -33,6 +36,30 @@ class WorkerEvent(BaseModel):
     phase: str
     chunk: int | None = None
     error: str | None = None
+
+
+@dataclass(frozen=True)
+class JobStarter:
+    """Starts the executions that work jobs of one kind off. `name` is the kind, as its worker knows it."""
+
+    name: str
+    jobs: Jobs
+    stepfunctions: "SFNClient"
+    state_machine_arn: str
+    worker_arn: str
+
+    def start(self, job_id: str) -> None:
+        """Start the job's next execution, which fences the one before; nothing where the job is done."""
+        number = self.jobs.next_number(job_id)
+        if number is not None:
+            start_execution(
+                self.stepfunctions,
+                state_machine_arn=self.state_machine_arn,
+                worker_arn=self.worker_arn,
+                run=RunId(self.name, job_id, 1),
+                number=number,
+                phase="work",
+            )
 
 
 class Kind(Protocol):

@@ -1,0 +1,37 @@
+"""What the handlers of payroll deductions work with, built once an execution environment, at the first event."""
+
+from dataclasses import dataclass
+
+from retiro.ledger.board import BoardBook
+from retiro.ledger.passbooks import Passbooks
+from retiro.ledger.store import LedgerStore
+from retiro.registry import aws, clock
+from retiro.registry.environment import Environment
+from retiro.registry.jobs import Jobs
+from retiro.registry.table import Table
+
+_JOBS = "remittance"
+
+
+class TablesEnvironment(Environment):
+    """What every function of payroll deductions reads from its environment."""
+
+    ledger_table: str
+    registry_table: str
+
+
+@dataclass(frozen=True)
+class Tables:
+    """The ledger and the registry."""
+
+    passbooks: Passbooks
+    registry: Table
+    board: BoardBook
+    jobs: Jobs
+
+    @classmethod
+    def of(cls, environment: TablesEnvironment) -> "Tables":
+        """Those that the environment names."""
+        store = LedgerStore(aws.dynamodb(), environment.ledger_table)
+        registry = Table(aws.dynamodb(), environment.registry_table)
+        return cls(Passbooks(store, clock.utc_now), registry, BoardBook(store), Jobs(registry, _JOBS))
