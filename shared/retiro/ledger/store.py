@@ -4,10 +4,10 @@ Every put has the condition that nothing is there yet, and asks for what is. So 
 by the item itself, never by a client's token.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from botocore.exceptions import ClientError, HTTPClientError
 from botocore.exceptions import ConnectionError as UnreachableError
@@ -23,7 +23,14 @@ from retiro.ledger.retries import BusyError, Retries
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
-    from mypy_boto3_dynamodb.type_defs import TransactWriteItemTypeDef as TransactItem
+    from mypy_boto3_dynamodb.type_defs import (
+        BatchGetItemOutputTypeDef,
+    )
+    from mypy_boto3_dynamodb.type_defs import (
+        TransactWriteItemTypeDef as TransactItem,
+    )
+
+T = TypeVar("T")
 
 _BATCH_GET_MAX = 100
 TRANSACTION_ITEMS_MAX = 100
@@ -164,13 +171,15 @@ class LedgerStore:
 
     def last_item(self, partition: str, *, consistent: bool = True) -> Item | None:
         """The item with the highest sort key of a partition."""
-        answer = self.client.query(
-            TableName=self.table_name,
-            KeyConditionExpression="pk = :pk",
-            ExpressionAttributeValues={":pk": {"S": partition}},
-            ScanIndexForward=False,
-            Limit=1,
-            ConsistentRead=consistent,
+        answer = self._asked(
+            lambda: self.client.query(
+                TableName=self.table_name,
+                KeyConditionExpression="pk = :pk",
+                ExpressionAttributeValues={":pk": {"S": partition}},
+                ScanIndexForward=False,
+                Limit=1,
+                ConsistentRead=consistent,
+            )
         )
         return answer["Items"][0] if answer["Items"] else None
 
@@ -181,14 +190,18 @@ class LedgerStore:
 
     def items(self, partition: str, *, first: int = 1, consistent: bool = True) -> Iterator[Item]:
         """The items of a chain as they stand, for who checks them; from the sequence `first` on."""
-        pages = self.client.get_paginator("query").paginate(
-            TableName=self.table_name,
-            KeyConditionExpression="pk = :pk AND sk >= :first",
-            ExpressionAttributeValues={":pk": {"S": partition}, ":first": {"S": line_items.sort_key(first)}},
-            ConsistentRead=consistent,
-        )
-        for page in pages:
+        request: dict[str, Any] = {
+            "TableName": self.table_name,
+            "KeyConditionExpression": "pk = :pk AND sk >= :first",
+            "ExpressionAttributeValues": {":pk": {"S": partition}, ":first": {"S": line_items.sort_key(first)}},
+            "ConsistentRead": consistent,
+        }
+        while True:
+            page = self._asked(lambda: self.client.query(**request))
             yield from page["Items"]
+            if "LastEvaluatedKey" not in page:
+                return
+            request["ExclusiveStartKey"] = page["LastEvaluatedKey"]
 
     def get_lines(self, wanted: Iterable[tuple[str, int]]) -> dict[tuple[str, int], Line]:
         """The lines of these passbooks and sequences, read consistently; one that isn't there is left out.
@@ -217,14 +230,32 @@ class LedgerStore:
         return None if item is None else evidence_items.from_item(item)
 
     def _get(self, pk: str, sk: str) -> Item | None:
-        answer = self.client.get_item(
-            TableName=self.table_name, Key={"pk": {"S": pk}, "sk": {"S": sk}}, ConsistentRead=True
+        answer = self._asked(
+            lambda: self.client.get_item(
+                TableName=self.table_name, Key={"pk": {"S": pk}, "sk": {"S": sk}}, ConsistentRead=True
+            )
         )
         return answer.get("Item")
 
+    def _asked(self, ask: Callable[[], T]) -> T:
+        """The answer to a read, asked again where the table is busy. Raises `BusyError`."""
+        for attempt in range(self.retries.attempts_max):
+            try:
+                return ask()
+            except (ClientError, HTTPClientError, UnreachableError) as error:
+                if not _is_transient(error):
+                    raise
+                self.retries.pause(attempt)
+        msg = f"a read wasn't answered in {self.retries.attempts_max} attempts"
+        raise BusyError(msg)
+
+    def _batch_answer(self, keys: Sequence[Mapping[str, Any]]) -> "BatchGetItemOutputTypeDef":
+        asked: dict[str, Any] = {self.table_name: {"Keys": keys, "ConsistentRead": True}}
+        return self._asked(lambda: self.client.batch_get_item(RequestItems=asked))
+
     def _get_batch(self, keys: Sequence[Mapping[str, Any]]) -> Iterator[Item]:
         for attempt in range(self.retries.attempts_max):
-            answer = self.client.batch_get_item(RequestItems={self.table_name: {"Keys": keys, "ConsistentRead": True}})
+            answer = self._batch_answer(keys)
             yield from answer["Responses"].get(self.table_name, [])
             left = answer.get("UnprocessedKeys", {}).get(self.table_name)
             if not left:
