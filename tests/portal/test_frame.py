@@ -18,6 +18,7 @@ from retiro.rules.calendar import Date
 from retiro.rules.money import Money
 from retiro.rules.receipts import Receipt
 from retiro.rules.refusals import Refusal, RefusalCode
+from retiro.rules.savings_accounts import Selection
 
 TILL = "T-1"
 TillId = Annotated[str, StringConstraints(pattern=r"^T-[0-9]{1,6}$")]
@@ -27,6 +28,10 @@ class Payment(Body):
     amount: Money
     on: Date
     note: str | None = None
+
+
+class Choice(Body):
+    selection: Selection
 
 
 class Paid(Answer):
@@ -71,6 +76,10 @@ class Till:
         @portal.get("/tills", scopes=("till.read", "till.write"))
         def tills(query: PageQuery) -> Listed:
             return Listed(items=[TILL], after=query.after)
+
+        @portal.post("/choices", scopes="till.write", status=200, stores=False)
+        def choose(body: Choice) -> Listed:
+            return Listed(items=list(body.selection), after=None)
 
         @portal.post("/quotes", scopes="till.write", status=200, stores=False)
         def quote(body: Payment) -> Paid:
@@ -524,6 +533,13 @@ def test_a_record_of_a_function_that_was_killed_does_not_hold_its_key_for_ever(p
     till.killed = None
 
     assert pay({"amount": "1.00", "on": "2025-06-30"}, key="k-1").status == 201
+
+
+def test_nothing_is_done_while_the_records_cannot_be_kept(pay, till, stack):
+    stack.dynamodb.delete_table(TableName="retiro-idempotency")
+    refused = pay()
+    assert (refused.status, refused.code) == (503, "try_again")
+    assert till.amounts_cents == []
 
 
 # Pages

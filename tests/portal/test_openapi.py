@@ -10,6 +10,7 @@ from cli.openapi import described, text_of
 from retiro.portal.problems import CONTENT_TYPE
 from retiro.rules.money import MONEY_PATTERN, PERCENT_PATTERN, format_cents, parse_cents
 
+MONEY_OR_PERCENT = re.compile(r"(^|_)(amount|balance|balances|total|yield|fees|percent|months)$")
 COMMITTED = Path(__file__).parents[2] / "docs" / "openapi.json"
 
 
@@ -45,6 +46,33 @@ def test_money_and_percents_are_texts_with_a_pattern_and_an_example(description)
     for path, node in patterned:
         assert node["type"] == "string", path
         assert all(re.fullmatch(node["pattern"], example) for example in node["examples"]), path
+
+
+def values_of(schema):
+    """The schemas of the values: of each alternative that isn't null, and of what a list or an object holds."""
+    for one in schema.get("anyOf", [schema]):
+        match one.get("type"):
+            case "null":
+                continue
+            case "array":
+                yield from values_of(one["items"])
+            case "object":
+                for held in one.get("patternProperties", {"": one.get("additionalProperties")}).values():
+                    yield from values_of(held)
+            case _:
+                yield one
+
+
+def test_what_is_named_like_money_or_a_percent_is_one(description):
+    found = 0
+    for path, node in nodes(description["components"]["schemas"]):
+        if len(path) > 1 and path[-2] == "properties" and MONEY_OR_PERCENT.search(path[-1]):
+            for value in values_of(node):
+                assert value["type"] == "string", path
+                assert "pattern" in value, path
+                assert value["examples"], path
+                found += 1
+    assert found > 20
 
 
 @pytest.mark.parametrize("text", ["100.10", "90071992547409.93", "-245.78"])

@@ -1,0 +1,44 @@
+"""What a function loads when it starts: a worker has no doors, and nobody makes a client or reads the environment."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+DOORS = ("retiro.portal", "aws_lambda_powertools.event_handler", "aws_lambda_powertools.utilities.idempotency")
+NOT_FOR_LAMBDA = ("click", "yaml", "rich", "moto", "pytest")
+WITHOUT_DOORS = (
+    "participants.worker",
+    "payroll_deductions.worker",
+    "semester_yields.schedule",
+    "semester_yields.worker",
+    "ledger_guard.stream",
+    "ledger_guard.worker",
+    "ledger_guard.schedule",
+)
+WITH_DOORS = ("board_resolutions.api", "participants.api", "payroll_deductions.api", "semester_yields.api")
+
+
+def loaded(module):
+    """The modules that are loaded once this one is, in a process that has no environment to read."""
+    script = f"import sys; import {module}; print('\\n'.join(sys.modules))"
+    paths = f"{ROOT / 'functions'}:{ROOT / 'shared'}"
+    ran = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True, env={"PYTHONPATH": paths}
+    )
+    return ran.stdout.split()
+
+
+@pytest.mark.parametrize("module", WITHOUT_DOORS)
+def test_a_function_without_doors_does_not_load_them(module):
+    assert [name for name in loaded(module) if name.startswith(DOORS)] == []
+
+
+@pytest.mark.parametrize("module", WITH_DOORS)
+def test_a_handler_loads_neither_the_descriptions_maker_nor_a_tool_of_the_desk(module):
+    names = loaded(module)
+    assert [name for name in names if name.split(".")[0] in NOT_FOR_LAMBDA] == []
+    assert "retiro.portal.openapi" not in names
+    assert "aws_lambda_powertools.event_handler.openapi.models" not in names
