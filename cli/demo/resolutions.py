@@ -1,9 +1,9 @@
 """What the Board of the demonstration resolves. The Treasury's series is real; the portfolio's return is made up."""
 
 import hashlib
-from collections.abc import Mapping
 from typing import Any
 
+from cli.board import TREASURY_FILE, treasury_months, treasury_resolution
 from cli.demo.population import FUND, SEMESTER
 from retiro.rules.settings import SETTINGS
 
@@ -21,13 +21,10 @@ def settings() -> list[dict[str, Any]]:
     ]
 
 
-def treasury_yields(months: Mapping[str, str]) -> dict[str, Any]:
-    """The Treasury's monthly averages, as published."""
-    return _resolved("DEMO-treasury", "2025-11-04", "2025-11-04") | {
-        "kind": "treasury_yields",
-        "source": "Federal Reserve H.15, Two-Year Constant Maturity Treasury, monthly averages (FRED series GS2)",
-        "months": dict(months),
-    }
+def treasury_yields() -> dict[str, Any]:
+    """The Treasury's monthly averages, as they ship with the project and as `retiro board load-treasury` sends them."""
+    months = treasury_months(TREASURY_FILE.read_text("utf-8"))
+    return treasury_resolution(FUND, _act("DEMO-treasury", "2025-11-04"), "2025-11-04", months)
 
 
 def portfolio_return() -> dict[str, Any]:
@@ -43,13 +40,17 @@ def portfolio_return() -> dict[str, Any]:
 def _resolved(number: str, day: str, vintage: str) -> dict[str, Any]:
     return {
         "fund": FUND,
-        "act": {
-            "kind": "resolution",
-            "body": "Junta de Retiro (demostración)",
-            "number": number,
-            "date": day,
-            "document_sha256": hashlib.sha256(number.encode()).hexdigest(),
-        },
+        "act": _act(number, day),
         "source": "made up for the demonstration",
         "vintage": vintage,
+    }
+
+
+def _act(number: str, day: str) -> dict[str, Any]:
+    return {
+        "kind": "resolution",
+        "body": "Junta de Retiro (demostración)",
+        "number": number,
+        "date": day,
+        "document_sha256": hashlib.sha256(number.encode()).hexdigest(),
     }

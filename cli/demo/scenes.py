@@ -1,10 +1,8 @@
 """The demonstration's steps, each done through the API as the people would, and each safe to do again."""
 
-import csv
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from importlib.resources import files
 from typing import Any
 
 from cli.api import Api, ApiProblemError
@@ -57,7 +55,7 @@ class Scenes:
 
     def adopt_figures(self) -> None:
         """The Treasury's series and the portfolio's return: the figures that the semester waits for."""
-        self._adopted(resolutions.treasury_yields(_treasury_series()))
+        self._adopted(resolutions.treasury_yields())
         self._adopted(resolutions.portfolio_return())
 
     def standing(self) -> dict[str, Any]:
@@ -91,7 +89,7 @@ class Scenes:
             page = self.people.preparer.get(f"/yield-runs/{SEMESTER}/exceptions{cursor}")
             found += page["items"]
             if page["next_cursor"] is None:
-                return found
+                return sorted(found, key=lambda one: str(one["participant_id"]))
             cursor = f"?cursor={page['next_cursor']}"
 
     def statement(self, participant_id: str) -> dict[str, Any]:
@@ -137,9 +135,3 @@ def _watched(api: Api, place: str) -> Iterator[dict[str, Any]]:
     while True:
         yield api.get(place)
         time.sleep(POLL_SECONDS)
-
-
-def _treasury_series() -> dict[str, str]:
-    """The Two-Year Constant Maturity Treasury, month by month, as it ships with the project."""
-    text = files("cli").joinpath("data/two_year_cmt_monthly.csv").read_text("utf-8")
-    return {row["month"]: row["percent"] for row in csv.DictReader(text.splitlines())}
