@@ -13,6 +13,7 @@ UV := $(or $(shell command -v uv 2>/dev/null),.tools/uv/bin/uv)
 # The local stack runs on this machine's Python and processor; the template's defaults are production's.
 LOCAL_RUNTIME = $(shell $(PYTHON) -c 'import sys; print("python%d.%d" % sys.version_info[:2])')
 LOCAL_ARCHITECTURE = $(shell $(PYTHON) -c 'import platform; print({"aarch64": "arm64"}.get(platform.machine(), platform.machine()))')
+PRODUCTION_PYTHON = $(shell awk '/^  PythonRuntime:/ {found = 1} found && /Default:/ {sub("python", "", $$2); print $$2; exit}' template.yaml)
 RUNTIME ?= $(LOCAL_RUNTIME)
 ARCHITECTURE ?= $(LOCAL_ARCHITECTURE)
 
@@ -85,7 +86,7 @@ check: setup .tools/sam/.ready
 	.venv/bin/cfn-lint
 	.tools/sam/bin/sam validate --lint
 	'$(UV)' pip compile --quiet --no-header --only-binary :all: --python-platform aarch64-manylinux_2_28 \
-		--python-version 3.14 shared/requirements.txt -o /dev/null
+		--python-version $(PRODUCTION_PYTHON) shared/requirements.txt -o /dev/null
 
 clean: down
 	rm -rf .aws-sam .local build .tools .venv

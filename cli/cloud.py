@@ -118,7 +118,7 @@ class Cloud:
 
     # --- the stack ---
 
-    def deploy(self, parameters: Mapping[str, str] | None = None) -> None:
+    def deploy(self, parameters: Mapping[str, str] | None = None, *, stack: str = DEFAULT_STACK) -> None:
         """Deploys the built template; a second time, what changed.
 
         Raises:
@@ -130,7 +130,7 @@ class Cloud:
         overrides = {**_built_for(), "DeployerArn": f"arn:aws:iam::{ACCOUNT}:root", **(parameters or {})}
         finished = subprocess.run(
             [
-                *(SAM, "deploy", "--template-file", BUILT_TEMPLATE, "--stack-name", DEFAULT_STACK, "--region", REGION),
+                *(SAM, "deploy", "--template-file", BUILT_TEMPLATE, "--stack-name", stack, "--region", REGION),
                 *("--s3-bucket", f"{DEFAULT_STACK}-artifacts", "--capabilities", "CAPABILITY_IAM"),
                 *("--no-confirm-changeset", "--no-fail-on-empty-changeset", "--no-progressbar"),
                 *("--parameter-overrides", *(f"{name}={value}" for name, value in overrides.items())),
@@ -148,7 +148,11 @@ class Cloud:
     @property
     def stack(self) -> Stack:
         """The stack that is deployed here."""
-        return Stack(self.client, endpoint=self.endpoint)
+        return self.stack_named(DEFAULT_STACK)
+
+    def stack_named(self, name: str) -> Stack:
+        """One of several stacks."""
+        return Stack(self.client, name=name, endpoint=self.endpoint)
 
     def client(self, service: str) -> Any:
         """A boto3 client of this cloud."""

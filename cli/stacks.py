@@ -81,6 +81,10 @@ class Stack:
         return str(said["access_token"])
 
 
+def _account_client(service: str) -> Any:
+    return boto3.client(service)  # type: ignore[call-overload]  # the stubs list services by name
+
+
 def stack_option(command: Callable[..., Any]) -> Callable[..., Any]:
     """Gives a command the argument `stack`."""
 
@@ -89,7 +93,7 @@ def stack_option(command: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(command)
     def with_stack(*args: Any, stack_name: str | None, cloud_name: str, **kwargs: Any) -> Any:
         if stack_name is not None:
-            return command(*args, stack=Stack(boto3.client, name=stack_name), **kwargs)
+            return command(*args, stack=Stack(_account_client, name=stack_name), **kwargs)
         from cli.cloud import Cloud  # noqa: PLC0415  the cloud's module knows this one
 
         return command(*args, stack=Cloud(cloud_name).stack, **kwargs)
