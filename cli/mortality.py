@@ -1,16 +1,18 @@
 """Who lives how long: one-year survival and the force of mortality, by Makeham's law or from SOA tables.
 
-Floats, at a desk, for the Board's actuary. The tables are those of the package pymort, which is imported when one is
-asked for.
+Floats, at a desk, for the Board's actuary. The tables are those of the package pymort, which the desk alone has.
 """
 
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from importlib.resources import files
+from importlib.util import find_spec
 from itertools import pairwise
+from pathlib import Path
+from xml.etree import ElementTree as ET
 
 _LAST_AGE_OF_LAW = 200  # long after the last survivor of any law that `Makeham` lets in
+_OLDEST = 100  # a table that ends earlier, with people alive, says nothing of a life annuity
 _TABLES_OF_DEATH_RATES = {
     "Annuitant Mortality",
     "CSO / CET",
@@ -75,15 +77,19 @@ def soa_death_rates(table_id: int) -> dict[int, float]:
     Raises:
         NoTableError: there is no such table, or it isn't one of death rates by age.
     """
-    content, tables = _read(table_id)
+    root = _table(table_id)
+    content = root.findtext("ContentClassification/ContentType", "")
     if content not in _TABLES_OF_DEATH_RATES:
         raise NoTableError(f"SOA table {table_id} is of {content}, not of death rates")
-    by_age = [rates for rates in tables if rates is not None]
+    by_age = [part for part in root.findall("Table") if _axes(part) == ["Age"]]
     if len(by_age) != 1:
         raise NoTableError(f"SOA table {table_id} has {len(by_age)} tables by age, and one is needed")
-    rates = by_age[0]
+    rates = {int(rate.attrib["t"]): float(rate.text) for rate in by_age[0].iterfind("Values//Y") if rate.text}
     if any(not 0 <= rate <= 1 for rate in rates.values()) or any(b - a != 1 for a, b in pairwise(sorted(rates))):
         raise NoTableError(f"SOA table {table_id} isn't a table of death rates at every age")
+    last_age = max(rates)
+    if rates[last_age] < 1 and last_age < _OLDEST:
+        raise NoTableError(f"SOA table {table_id} ends at age {last_age} with people alive")
     return rates
 
 
@@ -93,8 +99,7 @@ def soa_table_name(table_id: int) -> str:
     Raises:
         NoTableError: there is no such table.
     """
-    name: str = _table(table_id).ContentClassification.TableName
-    return name
+    return _table(table_id).findtext("ContentClassification/TableName", "").strip()
 
 
 def blended(parts: Sequence[tuple[Mapping[int, float], float]]) -> dict[int, float]:
@@ -110,22 +115,19 @@ def blended(parts: Sequence[tuple[Mapping[int, float], float]]) -> dict[int, flo
     }
 
 
-def _table(table_id: int):  # type: ignore[no-untyped-def]  # noqa: ANN202  # its type is pymort's, imported inside
-    from pymort import MortXML  # noqa: PLC0415  # it brings pandas: only who asks for a table waits
+def _table(table_id: int) -> ET.Element:
+    """A table of the package as it lies there, in the Society's XTbML.
 
-    place = files("pymort.table_xml").joinpath(f"t{table_id}.xml")
+    The file is read without importing the package, whose own reader brings pandas and a second of waiting.
+    """
+    package = find_spec("pymort")
+    if package is None or not package.submodule_search_locations:
+        raise NoTableError("the package pymort, which holds the SOA tables, isn't installed")
+    place = Path(package.submodule_search_locations[0]) / "table_xml" / f"t{table_id}.xml"
     if not place.is_file():
         raise NoTableError(f"there is no SOA table {table_id}")
-    return MortXML(place.read_text("utf-8-sig"))
+    return ET.fromstring(place.read_text("utf-8-sig"))  # noqa: S314  # an installed, pinned package's own file
 
 
-def _read(table_id: int) -> tuple[str, list[dict[int, float] | None]]:
-    """The content type of an SOA table, and its parts: rates by age, None for a part that has another axis."""
-    table = _table(table_id)
-    parts: list[dict[int, float] | None] = [
-        {int(age): float(rate) for age, rate in part.Values["vals"].items()}
-        if [axis.AxisName for axis in part.MetaData.AxisDefs] == ["Age"]
-        else None
-        for part in table.Tables
-    ]
-    return table.ContentClassification.ContentType, parts
+def _axes(part: ET.Element) -> list[str]:
+    return [name.text or "" for name in part.iterfind("MetaData/AxisDef/AxisName")]
