@@ -29,10 +29,12 @@ from participants.statements import Statements
 from participants.transfers import Transfers
 from participants.world import Tables, TablesEnvironment
 from retiro.ledger.credits import known
-from retiro.portal import Portal, Principal, not_found
+from retiro.ledger.keys import KeyConflictError
+from retiro.portal import Portal, Principal, conflict, not_found
 from retiro.registry import aws
 from retiro.registry.participants import ParticipantId, Profile, profile_of
 from retiro.rules.calendar import Semester
+from retiro.rules.savings_accounts import SECTION
 from retiro.runs.jobs import JobStarter
 
 portal = Portal("participants")
@@ -97,7 +99,16 @@ def enrol(body: NewParticipant, principal: Principal) -> Participant:
     principal.must_reach_employer(body.employer_id)
     principal.must_reach_fund(body.fund)
     enrolment = Enrolment.of(body, world().person_keys.of(body.person_identifier))
-    appended = world().enrolments.enrol(enrolment, principal.label)
+    try:
+        appended = world().enrolments.enrol(enrolment, principal.label)
+    except KeyConflictError as there:
+        raise conflict(
+            "already_enrolled",
+            en=f"{body.participant_id} is enrolled with another content.",
+            es=f"{body.participant_id} está inscrito con otro contenido.",
+            citation=SECTION,
+            field="participant_id",
+        ) from there
     return passbook_views.participant(enrolment.profile, appended.lines[-1])
 
 
