@@ -100,8 +100,8 @@ def test_recorded_at_is_kept_in_utc_and_needs_a_time_zone() -> None:
 
 
 def test_state_replaces_the_keys_that_are_named_and_none_takes_one_away() -> None:
-    first = following(None, drafted(state={"status": "active", "changed_on": ["2025-01-01"]}))
-    second = following(first, drafted(state={"changed_on": None}))
+    first = following(None, drafted(state={"status": "active", "held": ["x"]}))
+    second = following(first, drafted(state={"held": None}))
     assert second.state == {"status": "active"}
     assert following(second, drafted()).state == {"status": "active"}
 

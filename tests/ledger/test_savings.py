@@ -164,20 +164,6 @@ def test_a_selection_is_in_force_from_its_day() -> None:
     assert savings.selection_in_force({}, day("2024-06-30")) == {}
 
 
-def test_the_changes_asked_for_are_known_and_the_initial_selection_is_none() -> None:
-    """PA-01, https://github.com/jszwedko/go-datemath/pull/8: two changes a day apart are in two fiscal years."""
-    without = grown([savings.enrolment(None, day("2025-01-01"), None, ANA)])
-    initial = changed(without, "2025-02-01", "2025-02-01", {"fixed_income": 100})
-    assert savings.earlier_changes(initial[-1]) == []
-    twice = changed(
-        changed(initial, "2025-06-30", "2025-07-01", {"system_portfolio": 100}),
-        "2025-07-01",
-        "2026-07-01",
-        {"fixed_income": 100},
-    )
-    assert savings.earlier_changes(twice[-1]) == [day("2025-06-30"), day("2025-07-01")]
-
-
 def test_selections_that_no_open_semester_needs_are_dropped() -> None:
     history = contributed(enrolled({"fixed_income": 100}), ("2024-07-15", 100))
     history = changed(history, "2024-08-01", "2025-07-01", {"system_portfolio": 100})
@@ -186,7 +172,7 @@ def test_selections_that_no_open_semester_needs_are_dropped() -> None:
         history = posted(history, semester, 1)
     history = changed(history, "2026-01-15", "2026-07-01", {"fixed_income": 100})
     assert set(history[-1].state["selections"]) == {"2025-07-01", "2026-07-01"}
-    assert savings.earlier_changes(history[-1]) == [day("2024-08-01"), day("2026-01-15")]
+    assert history[-1].facts["requested_on"] == "2026-01-15"
 
 
 def test_figures_past_the_carried_months_come_from_the_history() -> None:

@@ -63,6 +63,15 @@ def deposit_returned(last: Line, remittance_id: str, amount_cents: int, returned
     return _draft(LineKind.DEPOSIT_RETURNED, returned_on, postings, origin)
 
 
+def taken_back(remittance_id: str, amount_cents: int, taken_on: date, origin: Origin) -> Draft:
+    """What a correction has taken from a participant's contributions: it is in the remittance's clearing again.
+
+    It goes into the transaction of that correction, to be passed on rightly, or returned.
+    """
+    postings = _move(CONTRIBUTIONS, clearing_account(remittance_id), amount_cents)
+    return _draft(LineKind.CORRECTION, taken_on, postings, origin)
+
+
 def _check_clearing(last: Line, remittance_id: str, amount_cents: int) -> None:
     held_cents = clearing_cents(last, remittance_id)
     if not 0 <= amount_cents <= held_cents:

@@ -257,10 +257,8 @@ def document_of(line: Line) -> Document:
         "state": line.state,
     }
     if line.runs:
-        document["runs"] = {
-            kind: {"period": mark.period, "attempt": mark.attempt, "sequence": mark.sequence}
-            for kind, mark in line.runs.items()
-        }
+        # A list, not a map: every line carries the marks, and a run's line is to stay in one write unit.
+        document["runs"] = {kind: [mark.period, mark.attempt, mark.sequence] for kind, mark in line.runs.items()}
     if line.month_ends is not None:
         document["month_ends"] = _month_ends_document(line.month_ends)
     if line.determination is not None:
@@ -302,10 +300,7 @@ def _line(document: Mapping[str, Any], digest: bytes) -> Line:
         postings=tuple(Posting(one["account"], one["cents"]) for one in document["postings"]),
         balances=document["balances"],
         state=document["state"],
-        runs={
-            kind: RunMark(mark["period"], mark["attempt"], mark["sequence"])
-            for kind, mark in document.get("runs", {}).items()
-        },
+        runs={kind: RunMark(*mark) for kind, mark in document.get("runs", {}).items()},
         month_ends=None
         if month_ends is None
         else MonthEnds(month_ends["since"], tuple(month_ends["savings"]), complete="incomplete" not in month_ends),

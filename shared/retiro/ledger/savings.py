@@ -11,7 +11,7 @@ from enum import StrEnum
 
 from retiro.ledger.lines import SAVINGS, YIELD_RUN, Draft, Line, LineError, LineKind, Posting
 from retiro.ledger.month_ends import IncompleteError, MonthEnds, from_movements
-from retiro.rules.calendar import Semester, fiscal_year
+from retiro.rules.calendar import Semester
 from retiro.rules.refusals import Refusal, RefusalCode
 
 TRANSFERS = "transfers"
@@ -104,26 +104,19 @@ def selection(
 ) -> Draft:
     """(b)(1), (2): a selection, in force from `effective_on`. Whether it is allowed is the rules' to say beforehand.
 
-    The state keeps the selections that the open semesters need, and the request dates of those that are changes.
+    The state keeps the selections that the open semesters need; the request's date is a fact of the line.
     """
     held = last.state.get("selections", {})
     since = last.month_ends.oldest_open.starts_on if last.month_ends else None
     kept = selections_since({**held, effective_on.isoformat(): dict(options)}, since)
-    asked = [*last.state.get("changed_on", []), *([requested_on.isoformat()] if held else [])]
-    changed_on = [day for day in asked if date(fiscal_year(date.fromisoformat(day)), 7, 1).isoformat() in kept]
     return Draft(
         LineKind.SELECTION,
         effective_on,
         origin.principal,
-        state={"selections": kept, "changed_on": changed_on or None},
+        state={"selections": kept},
         determination=origin.determination,
         facts={**origin.facts, "requested_on": requested_on.isoformat()},
     )
-
-
-def earlier_changes(last: Line) -> list[date]:
-    """The request dates of the changes of selection, for `investment_selection`; the initial one is no change."""
-    return [date.fromisoformat(day) for day in last.state.get("changed_on", [])]
 
 
 def selection_in_force(state: Mapping[str, Mapping[str, Mapping[str, int]]], on: date) -> dict[str, int]:

@@ -112,22 +112,17 @@ class _Verifier:
         """The next item of the partition."""
         self.lines += 1
         try:
-            document = encoding.from_item(item)
-            stored_hash = document.pop("hash")
-            sequence = _sequence(document)
-        except (UnreadableError, KeyError, ValueError) as broken:
-            self._unreadable(self._sequence + 1, repr(broken))
+            sequence = _sequence(item)
+        except ValueError as broken:
+            self._unreadable(self._sequence + 1, str(broken))
             return
         for missing in range(self._sequence + 1, sequence):
             self._find(missing, FindingCode.MISSING_LINE, f"line {missing} isn't there")
             self._lose()
         self._sequence = sequence
         try:
-            line = line_items.from_document(document, _digest(stored_hash))
-            if line_items.document_of(line) != document or line.passbook != self.passbook:
-                self._unreadable(sequence, "its attributes are not those of a line of this passbook")
-                return
-        except UnreadableError as broken:
+            line, document = self._read(item)
+        except (UnreadableError, TypeError) as broken:
             self._unreadable(sequence, str(broken))
             return
         self._hashes[sequence] = line.hash
@@ -141,6 +136,15 @@ class _Verifier:
         seen = self._hashes.get(witness.head)
         if seen is not None and seen != witness.head_hash:
             self._find(witness.head, FindingCode.CHANGED, "the stream saw another hash")
+
+    def _read(self, item: Item) -> tuple[Line, Document]:
+        """The line, and what its hash covers. `TypeError` is of bytes where none belong."""
+        line = line_items.from_item(item)
+        document = encoding.from_item({name: attribute for name, attribute in item.items() if name != "hash"})
+        encoding.canonical(document)
+        if line_items.document_of(line) != document or line.passbook != self.passbook:
+            raise UnreadableError("its attributes are not those of a line of this passbook")
+        return line, document
 
     def _check(self, line: Line, document: Document) -> None:
         if self._before:
@@ -195,17 +199,12 @@ class _Verifier:
         self.findings.append(Finding(self.passbook, sequence, code, detail))
 
 
-def _sequence(document: Document) -> int:
-    sort_key = document["sk"]
-    sequence = int(str(sort_key))
-    if sort_key != line_items.sort_key(sequence):
+def _sequence(item: Item) -> int:
+    sort_key = item["sk"].get("S", "")
+    if not sort_key.isdecimal() or sort_key != line_items.sort_key(int(sort_key)):
         msg = f"the sort key {sort_key!r}"
         raise ValueError(msg)
-    return sequence
-
-
-def _digest(stored: object) -> bytes:
-    return stored if isinstance(stored, bytes) else b""
+    return int(sort_key)
 
 
 def _own_findings(line: Line) -> list[tuple[FindingCode, str]]:
@@ -264,7 +263,7 @@ def _own_mark(line: Line) -> RunMark | None:
 
 
 _STATE_KEYS_CHANGED = {
-    LineKind.SELECTION: frozenset({"selections", "changed_on"}),
+    LineKind.SELECTION: frozenset({"selections"}),
     LineKind.REVERSAL: frozenset({"selections"}),
 }
 

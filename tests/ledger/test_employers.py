@@ -1,0 +1,86 @@
+"""An employer's passbook, from the deposit to the participants, and the trial balance over both."""
+
+import pytest
+
+from retiro.ledger import employers
+from retiro.ledger.lines import Draft, Line, LineError, to_item
+from retiro.ledger.trial_balance import TrialBalance, trial_balance
+from retiro.ledger.verify import Audit, verify_passbook
+from tests.ledger.makers import ANA, EMPLOYER, PARTICIPANT, account_of_readings, contributed, day, enrolled, grown
+
+ON = day("2025-01-15")
+
+
+def deposited(*deposits: tuple[str, int]) -> list[Line]:
+    opening = employers.opening(day("2025-01-02"), ANA)
+    return grown([opening, *(employers.deposit(name, cents, ON, ANA) for name, cents in deposits)], passbook=EMPLOYER)
+
+
+def after(history: list[Line], draft: Draft) -> list[Line]:
+    return grown([draft], history, passbook=EMPLOYER)
+
+
+def test_a_deposit_is_cash_against_the_clearing_of_its_remittance() -> None:
+    last = deposited(("R-1", 50_000), ("R-2", 100))[-1]
+    assert last.balances == {"cash": -50_100, "clearing:R-1": 50_000, "clearing:R-2": 100}
+    assert employers.open_remittances(last) == {"R-1": 50_000, "R-2": 100}
+
+
+def test_a_remittance_is_closed_when_all_of_it_is_passed_on() -> None:
+    history = deposited(("R-1", 50_000))
+    history = after(history, employers.passing_on(history[-1], "R-1", 20_000, ON, ANA))
+    assert employers.clearing_cents(history[-1], "R-1") == 30_000
+    history = after(history, employers.passing_on(history[-1], "R-1", 30_000, ON, ANA))
+    assert employers.clearing_cents(history[-1], "R-1") == 0
+    assert employers.open_remittances(history[-1]) == {}
+    assert history[-1].balances == {"cash": -50_000, "contributions": 50_000}
+    assert verify_passbook(EMPLOYER, [to_item(line) for line in history]).findings == ()
+
+
+@pytest.mark.parametrize("cents", [-1, 50_001])
+def test_no_more_is_passed_on_or_returned_than_the_clearing_holds(cents: int) -> None:
+    last = deposited(("R-1", 50_000))[-1]
+    for leaves in (employers.passing_on, employers.deposit_returned):
+        with pytest.raises(LineError):
+            leaves(last, "R-1", cents, ON, ANA)
+
+
+def test_a_deposit_that_cannot_be_credited_goes_back() -> None:
+    history = deposited(("R-1", 50_000))
+    last = after(history, employers.deposit_returned(history[-1], "R-1", 50_000, ON, ANA))[-1]
+    assert last.balances == {}
+    assert employers.clearing_cents(None, "R-1") == 0
+
+
+def test_the_trial_balance_is_zero_and_names_what_is_in_transit() -> None:
+    """Audit finding 6: a fund total is the sum of its accounts."""
+    participant = contributed(enrolled(), ("2025-01-15", 20_000))[-1]
+    history = deposited(("R-1", 50_000))
+    employer = after(history, employers.passing_on(history[-1], "R-1", 20_000, ON, ANA))[-1]
+    balance = trial_balance([participant, employer])
+    assert balance.totals_cents == {"ERS": {"savings": 20_000, "contributions": 0, "cash": -50_000, "clearing": 30_000}}
+    assert balance.in_transit_cents == {"ERS": {EMPLOYER: 30_000}}
+    assert balance.differences_cents() == {}
+    assert balance.contributions_cents() == {}
+
+
+def test_chunks_of_a_trial_balance_add_up() -> None:
+    participant = account_of_readings()[-1]
+    employer = deposited(("R-1", 50_000))[-1]
+    whole = trial_balance([participant, employer])
+    chunk = trial_balance([employer])
+    chunk.merge(TrialBalance.from_document(trial_balance([participant]).to_document()))
+    assert chunk == whole
+
+
+def test_what_was_passed_on_and_not_credited_is_a_fault_that_the_audit_names() -> None:
+    """Audit finding 4: 15 employers kept $2,922,689 withheld. Here: passed on by the employer, in nobody's savings."""
+    history = deposited(("R-1", 50_000))
+    history = after(history, employers.passing_on(history[-1], "R-1", 20_000, ON, ANA))
+    audit = Audit()
+    audit.add(EMPLOYER, [to_item(line) for line in history])
+    assert audit.trial_balance.contributions_cents() == {"ERS": 20_000}
+    assert not audit.is_clean
+    audit.add(PARTICIPANT, [to_item(line) for line in contributed(enrolled(), ("2025-01-15", 20_000))])
+    assert audit.is_clean
+    assert (audit.passbooks, audit.lines) == (2, 5)

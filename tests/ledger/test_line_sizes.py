@@ -1,0 +1,150 @@
+"""What each kind of line takes in the table at the worst, by DynamoDB's rules of sizes; and what its page says."""
+
+import json
+import re
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from retiro.ledger import encoding, savings
+from retiro.ledger.lines import Draft, Line, LineKind, Posting, RunMark, document_of, next_line, to_item
+from retiro.ledger.month_ends import MonthEnds
+from retiro.ledger.passbooks import LINE_BYTES_MAX, RUN_LINE_BYTES_MAX, LineTooLargeError, check_size
+from retiro.rules.calendar import Semester
+from tests.ledger.makers import NOW, S2, account_of_readings, day, posted
+
+PAGE = Path(__file__).parents[2] / "docs" / "ledger.md"
+
+LARGE = 9_999_999_999_999  # 99,999,999,999.99: thirteen digits
+PARTICIPANT, EMPLOYER = "P-000000001", "E-000001"
+REFERENCE = "R" * 40
+REMITTANCE = f"{EMPLOYER}_{REFERENCE}"
+USER = "u" * 36  # a UUID
+PRINCIPAL = f"{USER} via {'c' * 26}"
+ON = day("2026-06-30")
+WRITTEN_BY_RUNS = {LineKind.SEMESTER_YIELD, LineKind.REVERSAL}
+
+# Both of the statute's options and one of the Board's, in each selection that the open semesters may need.
+OPTIONS = {"fixed_income": 20, "system_portfolio": 30, "stable_value_reserve": 50}
+STATE = {
+    "status": "death_reported",
+    "selections": dict.fromkeys(("2024-07-01", "2025-07-01", "2026-07-01"), OPTIONS),
+}
+MONTH_ENDS = MonthEnds("2024-12", tuple(-LARGE + month for month in range(18)), complete=False)
+MARKS = {
+    "yield": RunMark("FY2024-S2", 999, 99_999_999),
+    "yield_reversal": RunMark("FY2024-S2", 999, 99_999_999),
+}
+ACCOUNTS = {"savings": LARGE, "transfers": -LARGE, "contributions": -LARGE, "yields": LARGE}
+DETERMINATION = f"late_credit/{PARTICIPANT}/99999999/FY2025-S2"
+SEMESTERS = [Semester(2000 + number // 2, number % 2 + 1) for number in range(34)]
+
+
+def large_postings(*accounts: str) -> tuple[Posting, ...]:
+    """Pairs of thirteen-digit amounts."""
+    return tuple(Posting(account, LARGE * (-1) ** index) for index, account in enumerate(accounts))
+
+
+def worst_draft(kind: LineKind) -> Draft:  # noqa: PLR0911  # a case a kind
+    """A draft of the kind with all that it may have, as long as it may be."""
+    match kind:
+        case LineKind.SEMESTER_YIELD:
+            return Draft(
+                kind, ON, USER, large_postings("savings", "yields"), run=("yield", "FY2025-S2", 999),
+                determination="yield/FY2025-S2/999", facts={"through": 99_999_998}, month_ends=MONTH_ENDS,
+            )  # fmt: skip
+        case LineKind.REVERSAL:
+            return Draft(
+                kind, ON, USER, large_postings("savings", "yields"), run=("yield_reversal", "FY2025-S2", 999),
+                restores=("yield", MARKS["yield"]), determination="yield_reversal/FY2025-S2/999",
+                reverses=99_999_998, belongs_on=ON, differences={"FY2025-S2": LARGE}, month_ends=MONTH_ENDS,
+            )  # fmt: skip
+        case LineKind.LATE_CREDIT | LineKind.CORRECTION:
+            return Draft(
+                kind, ON, PRINCIPAL, large_postings("savings", "contributions", "savings", "yields"),
+                determination=DETERMINATION, reverses=99_999_998, belongs_on=ON,
+                differences={str(semester): LARGE for semester in SEMESTERS}, facts={"remittance": REMITTANCE},
+            )  # fmt: skip
+        case LineKind.DEPOSIT | LineKind.DEPOSIT_RETURNED:
+            postings = large_postings("cash", f"clearing:{REMITTANCE}")
+            return Draft(
+                kind, ON, PRINCIPAL, postings, determination=f"deposit/{REMITTANCE}", facts={"reference": REFERENCE}
+            )
+        case LineKind.PASSING_ON:
+            postings = large_postings(f"clearing:{REMITTANCE}", "contributions")
+            return Draft(kind, ON, PRINCIPAL, postings, determination=DETERMINATION, facts={"remittance": REMITTANCE})
+        case LineKind.CONTRIBUTION | LineKind.INITIAL_TRANSFER:
+            postings = large_postings("savings", "contributions")
+            return Draft(kind, ON, PRINCIPAL, postings, determination=DETERMINATION, facts={"remittance": REMITTANCE})
+        case _:
+            facts = {"requested_on": "2026-06-30"} if kind is LineKind.SELECTION else {}
+            return Draft(kind, ON, PRINCIPAL, determination=DETERMINATION, state=STATE, facts=facts)
+
+
+def worst_line(kind: LineKind) -> Line:
+    employers = {
+        LineKind.EMPLOYER_OPENING, LineKind.DEPOSIT, LineKind.DEPOSIT_RETURNED, LineKind.PASSING_ON,
+    }  # fmt: skip
+    passbook = EMPLOYER if kind in employers else PARTICIPANT
+    # Twenty remittances open at once, in an employer's passbook.
+    clearing = {f"clearing:{EMPLOYER}_{'R' * 38}{number}": LARGE for number in range(10, 30)}
+    before = Line(
+        passbook=passbook,
+        sequence=99_999_998,
+        kind=LineKind.CONTRIBUTION,
+        fund="ERS",
+        effective_on=ON,
+        recorded_at=NOW,
+        principal=PRINCIPAL,
+        postings=(),
+        balances=clearing | {"cash": -LARGE} if kind in employers else ACCOUNTS,
+        state={} if kind in employers else STATE,
+        runs={} if kind in employers else MARKS,
+        month_ends=None if kind in employers else MONTH_ENDS,
+        hash=bytes(32),
+    )
+    return next_line(before, worst_draft(kind), passbook=passbook, fund="ERS", recorded_at=NOW)
+
+
+def size_of(kind: LineKind) -> int:
+    return encoding.size_bytes(to_item(worst_line(kind)))
+
+
+@pytest.mark.parametrize("kind", LineKind)
+def test_a_line_stays_under_its_size_at_the_worst(kind: LineKind) -> None:
+    size_max = RUN_LINE_BYTES_MAX if kind in WRITTEN_BY_RUNS else LINE_BYTES_MAX
+    check_size(worst_line(kind), size_max)
+    assert size_of(kind) < size_max
+
+
+def test_a_line_over_its_size_is_refused() -> None:
+    line = worst_line(LineKind.LATE_CREDIT)
+    size = encoding.size_bytes(to_item(line))
+    check_size(line, size)
+    with pytest.raises(LineTooLargeError):
+        check_size(line, size - 1)
+
+
+def of_readings() -> Line:
+    """The yield of FY2025-S2 of P-000001, the example of the readings."""
+    return posted(account_of_readings(), S2, 21_436)[-1]
+
+
+def test_the_page_shows_a_line_as_it_is() -> None:
+    [shown] = re.findall(r"```json\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
+    line = of_readings()
+    assert json.loads(shown) == document_of(line) | {"hash": line.hash.hex()}
+
+
+def test_the_page_gives_the_sizes_that_are_measured() -> None:
+    rows = re.findall(r"^\| `(\w+)` \| ([\d,]+) \|", PAGE.read_text("utf-8"), re.MULTILINE)
+    given = {kind: int(size.replace(",", "")) for kind, size in rows}
+    assert given == {kind.value: size_of(kind) for kind in LineKind}
+
+
+def test_an_ordinary_yield_line_takes_about_half_a_unit() -> None:
+    size = encoding.size_bytes(to_item(of_readings()))
+    assert f"The line above takes {size} bytes" in PAGE.read_text("utf-8")
+    assert savings.semester_figures(account_of_readings()[-1], S2)[0] == 0
+    assert of_readings().effective_on == date(2025, 6, 30)
