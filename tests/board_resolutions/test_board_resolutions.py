@@ -9,6 +9,7 @@ import pytest
 from board_resolutions import api
 from retiro.ledger.board import BoardBook
 from retiro.ledger.store import LedgerStore
+from retiro.registry.table import Table
 from retiro.rules.calendar import Semester
 
 ACT = {
@@ -87,6 +88,25 @@ def test_the_same_content_proposed_again_is_the_same_resolution(propose, read):
 
     assert again.text == first.text
     assert len(read().body["items"]) == 1
+
+
+def test_two_proposals_of_the_same_content_at_once_are_one(propose, monkeypatch):
+    inner = []
+    get = Table.get
+
+    def seen_before_the_other(table, pk, sk):
+        found = get(table, pk, sk)
+        if pk == "resolutions" and not inner:
+            inner.append(None)
+            inner[0] = propose("treasury_yields", months=JUNE, user="u-carla")
+        return found
+
+    monkeypatch.setattr(Table, "get", seen_before_the_other)
+
+    outer = propose("treasury_yields", months=JUNE)
+
+    assert outer.text == inner[0].text
+    assert outer.body["proposed_by"] == "u-carla"
 
 
 def test_adopting_again_answers_the_same_and_writes_nothing(propose, adopt, figures):

@@ -7,9 +7,10 @@ import pytest
 
 from retiro.ledger import encoding
 from retiro.ledger.board import BoardBook, partition
+from retiro.ledger.encoding import UnreadableError
 from retiro.ledger.figures import SAVINGS_SETTINGS
 from retiro.ledger.resolutions import RESOLUTION
-from retiro.ledger.retries import Retries
+from retiro.ledger.retries import BusyError, Retries
 from retiro.ledger.store import LedgerStore
 from retiro.ledger.verify import FindingCode
 from retiro.ledger.verify_board import verify_book
@@ -308,6 +309,21 @@ def test_an_entry_that_cannot_be_read_is_found(board):
     board.adopts("treasury_yields", months=MONTHS)
     [item] = board.items
     assert verify_book("ERS", [item | {"rate": {"N": "0.5"}}])[0].code is FindingCode.UNREADABLE
+
+
+def test_an_adoption_that_is_overtaken_each_time_gives_up(board, monkeypatch):
+    monkeypatch.setattr(board.store, "insert", lambda item: item | {"hash": {"B": b"another"}})
+    with pytest.raises(BusyError, match="RB-1"):
+        board.adopts("treasury_yields", months=MONTHS)
+    assert board.items == []
+
+
+def test_an_item_that_is_no_entry_is_not_read_as_one(board, stack):
+    stack.dynamodb.put_item(
+        TableName="retiro-ledger", Item={"pk": {"S": "board#ERS"}, "sk": {"S": "00000001"}, "content": {"S": "{}"}}
+    )
+    with pytest.raises(UnreadableError):
+        board.figures  # noqa: B018  reading it is the act
 
 
 def test_funds_have_books_of_their_own(board):

@@ -10,9 +10,23 @@ from uuid import uuid4
 import pytest
 from pydantic import StringConstraints
 
+from retiro.ledger.evidence import Evidence, EvidenceConflictError
 from retiro.ledger.keys import BusinessKey, KeyConflictError, KeyKind, KeyRecord
 from retiro.ledger.retries import BusyError
-from retiro.portal import Amount, Answer, Body, PageQuery, Portal, Principal, Problem, conflict, cursor, not_found
+from retiro.portal import (
+    Amount,
+    Answer,
+    Body,
+    Language,
+    PageQuery,
+    Portal,
+    Principal,
+    Problem,
+    conflict,
+    cursor,
+    not_found,
+)
+from retiro.portal.problems import ProblemDocument
 from retiro.registry.clients import Party
 from retiro.rules.calendar import Date
 from retiro.rules.money import Money
@@ -76,6 +90,11 @@ class Till:
         @portal.get("/tills", scopes=("till.read", "till.write"))
         def tills(query: PageQuery) -> Listed:
             return Listed(items=[TILL], after=query.after)
+
+        @portal.put("/tills/{till_id}/note", scopes="till.write")
+        def put_note(till_id: TillId, body: Payment, language: Language) -> Paid:
+            self.amounts_cents.append(body.amount)
+            return Paid(till_id=till_id, total=sum(self.amounts_cents), by=language)
 
         @portal.post("/choices", scopes="till.write", status=200, stores=False)
         def choose(body: Choice) -> Listed:
@@ -398,12 +417,36 @@ def test_a_rules_refusal_brings_its_citation_and_the_receipt_so_far(pay, till):
     assert refused.body["receipt"]["inputs"] == {"semester": "FY2025-S2"}
 
 
+@pytest.mark.parametrize("body", [{"amount": 1.5}, "{"])
+def test_a_problem_document_is_as_the_api_describes_it(pay, body):
+    described = ProblemDocument.model_validate_json(pay(body).text, extra="forbid")
+    assert described.code in {"invalid_input", "not_json"}
+
+
 def test_a_key_that_stands_for_other_content_is_a_conflict(pay, till):
     record = KeyRecord(BusinessKey(KeyKind.DEPOSIT, "D-7"), bytes(32), ())
     till.failure = KeyConflictError(record, b"x" * 32)
     refused = pay()
     assert (refused.status, refused.code) == (409, "key_conflict")
     assert "D-7" in refused.body["detail"]
+
+
+def test_evidence_that_is_there_with_another_body_is_a_conflict(pay, till):
+    till.failure = EvidenceConflictError(Evidence("deposit", "D-7", {}))
+    refused = pay()
+    assert (refused.status, refused.code) == (409, "evidence_conflict")
+
+
+def test_a_route_may_be_one_partys_alone(pay, till):
+    principal = Principal("c", Party.PORTAL, frozenset(), "u-1")
+    principal.must_be(Party.FUND, Party.PORTAL)
+    with pytest.raises(Problem, match="party_not_allowed"):
+        principal.must_be(Party.FUND)
+
+
+def test_who_has_no_acting_user_writes_nothing():
+    with pytest.raises(Problem, match="acting_user_missing"):
+        _ = Principal("c", Party.PORTAL, frozenset()).label
 
 
 def test_a_store_that_is_busy_asks_to_try_again(pay, till):
@@ -535,6 +578,31 @@ def test_a_record_of_a_function_that_was_killed_does_not_hold_its_key_for_ever(p
     assert pay({"amount": "1.00", "on": "2025-06-30"}, key="k-1").status == 201
 
 
+def test_a_put_heeds_a_key_where_one_comes(till, call):
+    def put(key):
+        body = {"amount": "1.00", "on": "2025-06-30"}
+        return call(till.portal.handler, "PUT", "/tills/T-1/note", scopes="till.write", body=body, key=key)
+
+    assert [put(key).body["total"] for key in ("k-1", "k-1", None, None)] == ["1.00", "1.00", "2.00", "3.00"]
+
+
+def test_a_put_names_the_acting_user(till, call):
+    answer = call(till.portal.handler, "PUT", "/tills/T-1/note", scopes="till.write", body={}, user=None)
+    assert answer.code == "acting_user_missing"
+
+
+def test_a_function_may_ask_for_the_language(till, call):
+    answer = call(
+        till.portal.handler,
+        "PUT",
+        "/tills/T-1/note",
+        scopes="till.write",
+        body={"amount": "1.00", "on": "2025-06-30"},
+        headers={"Accept-Language": "es-PR"},
+    )
+    assert answer.body["by"] == "es"
+
+
 def test_nothing_is_done_while_the_records_cannot_be_kept(pay, till, stack):
     stack.dynamodb.delete_table(TableName="retiro-idempotency")
     refused = pay()
@@ -614,6 +682,14 @@ def test_a_log_line_tells_who_asked_what_and_how_it_ended(pay, till, capsys):
 def test_no_route_is_open():
     with pytest.raises(TypeError, match="open"):
         Portal("x").get("/x", scopes=())(answer_nothing)
+
+
+def test_a_function_says_what_it_answers():
+    def silent():
+        return None
+
+    with pytest.raises(TypeError, match="doesn't say"):
+        Portal("x").get("/x", scopes="x")(silent)
 
 
 def test_a_function_takes_what_its_route_gives():

@@ -37,9 +37,3 @@ def stepfunctions() -> "SFNClient":
 @cache
 def lambda_functions() -> "LambdaClient":
     return boto3.client("lambda", config=_CONFIG)
-
-
-def forget() -> None:
-    """Forget all clients, so that the next ones see other credentials or endpoints."""
-    for client in (dynamodb, s3, stepfunctions, lambda_functions):
-        client.cache_clear()
