@@ -303,7 +303,7 @@ def annuity_payments(given: AnnuityPaymentsGiven, sheet: Worksheet) -> AnnuityPa
         Fraction(under_cents),
     )
     return AnnuityPayments(
-        last_payable_month=None if void else given.death_date,
+        last_payable_month=None if void or given.death_date is None else given.death_date.replace(day=1),
         total_payable=payable_cents,
         total_paid=paid_cents,
         overpayment=over_cents,
