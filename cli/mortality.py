@@ -12,7 +12,7 @@ from pathlib import Path
 from xml.etree import ElementTree as ET
 
 _LAST_AGE_OF_LAW = 200  # long after the last survivor of any law that `Makeham` lets in
-_OLDEST = 100  # a table that ends earlier, with people alive, says nothing of a life annuity
+_OLDEST = 95  # a table that ends earlier, with people alive, says nothing of a life annuity
 _TABLES_OF_DEATH_RATES = {
     "Annuitant Mortality",
     "CSO / CET",

@@ -127,11 +127,24 @@ def test_a_table_that_is_select_and_ultimate_gives_its_ultimate_rates():
 
 @pytest.mark.parametrize(
     ("table", "says"),
-    [(919, "Projection Scale, not of death rates"), (999999, "there is no SOA table"), (0, "there is no SOA table")],
+    [
+        (919, "Projection Scale, not of death rates"),
+        (1473, "has 3 tables by age"),
+        (1554, "has 0 tables by age"),
+        (1594, "ends at age 70 with people alive"),
+        (2835, "isn't a table of death rates at every age"),
+        (999999, "there is no SOA table"),
+    ],
 )
 def test_a_table_that_cannot_serve_says_why(table, says):
     with pytest.raises(NoTableError, match=says):
         soa_death_rates(table)
+
+
+def test_without_the_package_of_tables_there_is_none(monkeypatch):
+    monkeypatch.setattr("cli.mortality.find_spec", lambda name: None)
+    with pytest.raises(NoTableError, match="pymort"):
+        soa_death_rates(GAM_1983_FEMALE)
 
 
 def test_a_table_has_the_name_that_the_society_gives_it():
@@ -217,6 +230,12 @@ def test_in_months_a_table_is_twelve_times_and_at_the_end_of_the_month_a_payment
     # 13.085951 × 12 − 1 = 156.031412, to the sixth place of the unrounded 13.0859512…
     points = json.loads((tmp_path / "factor-table.json").read_text("utf-8"))["points"]
     assert points["65y0m"].startswith("156.0314")
+
+
+def test_a_single_table_is_named_with_its_number(tmp_path):
+    answer = build(tmp_path, "--soa-table", "2586", "--interest", "4", "--ages", "65-66")
+    assert answer.exit_code == 0
+    assert "| SOA 2586, 2012 IAM Period Table – Female, ANB |" in (tmp_path / "factor-table.md").read_text("utf-8")
 
 
 def test_a_blend_is_named_with_its_tables_and_weights(tmp_path):
