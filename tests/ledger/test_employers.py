@@ -52,6 +52,13 @@ def test_a_deposit_that_cannot_be_credited_goes_back() -> None:
     assert employers.clearing_cents(None, "R-1") == 0
 
 
+def test_what_a_correction_takes_back_is_in_clearing_again() -> None:
+    history = deposited(("R-1", 50_000))
+    history = after(history, employers.passing_on(history[-1], "R-1", 50_000, ON, ANA))
+    last = after(history, employers.taken_back("R-1", 20_000, ON, ANA))[-1]
+    assert last.balances == {"cash": -50_000, "clearing:R-1": 20_000, "contributions": 30_000}
+
+
 def test_the_trial_balance_is_zero_and_names_what_is_in_transit() -> None:
     """Audit finding 6: a fund total is the sum of its accounts."""
     participant = contributed(enrolled(), ("2025-01-15", 20_000))[-1]

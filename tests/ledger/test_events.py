@@ -1,15 +1,12 @@
 """Any sequence of events leaves every passbook in balance and verifiable; a refused one changes no byte."""
 
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
 from datetime import date, timedelta
-from typing import Any
+from typing import Any, cast
 
-import boto3
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
-from moto import mock_aws
 
 from retiro.ledger import employers, savings
 from retiro.ledger.keys import BusinessKey, KeyConflictError, KeyKind
@@ -25,7 +22,8 @@ from retiro.ledger.witness import Witness
 from retiro.rules.calendar import Semester
 from retiro.rules.refusals import Refusal
 from retiro.rules.savings_accounts import average_monthly_balance_cents, option_percents, yield_cents
-from tests.ledger.makers import ANA, FIGURES, NOW, S1, TABLE, day, lose_answer, stored_items
+from tests.ledger.fake_dynamodb import FakeDynamoDB
+from tests.ledger.makers import ANA, FIGURES, NOW, S1, TABLE, day
 
 SEMESTERS = (S1, S1.next(), S1.next().next())
 ALL_FIGURES = FIGURES | {
@@ -39,34 +37,22 @@ DAYS = st.dates(date(2024, 7, 1), date(2025, 12, 31))
 PERSON = st.sampled_from(PEOPLE)
 APART = st.sampled_from([0, 0, 0, 0, -1, 1])
 
-SESSION = boto3.Session(region_name="us-east-1", aws_access_key_id="testing", aws_secret_access_key="testing")
-
 
 class Events(RuleBasedStateMachine):
     """A small ledger under random events. `self.savings_cents` is what each participant should have, kept apart."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.cloud = ExitStack()
-        self.cloud.enter_context(mock_aws())
-        self.client = SESSION.client("dynamodb")
-        self.client.create_table(
-            TableName=TABLE,
-            BillingMode="PAY_PER_REQUEST",
-            AttributeDefinitions=[{"AttributeName": key, "AttributeType": "S"} for key in ("pk", "sk")],
-            KeySchema=[{"AttributeName": "pk", "KeyType": "HASH"}, {"AttributeName": "sk", "KeyType": "RANGE"}],
-        )
+        self.dynamodb = FakeDynamoDB()
         self.now = NOW
-        store = LedgerStore(self.client, TABLE, retries=Retries(sleep=lambda _: None, jitter=lambda: 0.0))
+        store = LedgerStore(
+            cast("Any", self.dynamodb), TABLE, retries=Retries(sleep=lambda _: None, jitter=lambda: 0.0)
+        )
         self.passbooks = Passbooks(store, lambda: self.now)
         self.events = 0
         self.answered: list[tuple[list[Part], BusinessKey, Any, tuple[Line, ...]]] = []
         self.savings_cents = dict.fromkeys(PEOPLE, 0)
         self.witnesses: dict[str, Witness] = {}
-        self.stored: list[dict[str, Any]] = []
-
-    def teardown(self) -> None:
-        self.cloud.close()
 
     def happens(self, *parts: tuple[str, Callable[[Line | None], Draft | Sequence[Draft]]]) -> tuple[Line, ...]:
         """An event of its own key: its lines, or none where it is refused, and then nothing may have changed."""
@@ -74,14 +60,13 @@ class Events(RuleBasedStateMachine):
         self.now += timedelta(seconds=self.events % 3 - 1)  # a clock that stands, runs, and goes back
         key = BusinessKey(KeyKind.CORRECTION, f"event-{self.events}")
         asked = [Part(passbook, decide, "ERS") for passbook, decide in parts]
-        before = self.stored
+        before = self.dynamodb.snapshot()
         try:
             done = self.passbooks.append_together(asked, key=key, content=self.events)
         except Refusal:
-            assert stored_items(self.client) == before
+            assert self.dynamodb.snapshot() == before
             assert self.passbooks.store.get_key(key) is None
             return ()
-        self.stored = stored_items(self.client)
         self.answered.append((asked, key, self.events, done.lines))
         for line in done.lines:
             self.witnesses[line.passbook] = Witness(line.sequence, line.hash)
@@ -93,8 +78,7 @@ class Events(RuleBasedStateMachine):
         return [from_item(item) for item in self.items_of(person)]
 
     def items_of(self, passbook: str) -> list[dict[str, Any]]:
-        of_passbook = [item for item in self.stored if item["pk"]["S"] == partition(passbook)]
-        return sorted(of_passbook, key=lambda item: item["sk"]["S"])
+        return self.dynamodb.of_partition(partition(passbook))
 
     @initialize()
     def people_and_an_employer(self) -> None:
@@ -123,8 +107,7 @@ class Events(RuleBasedStateMachine):
             assert last is not None
             return employers.passing_on(last, remittance, cents, on, ANA)
 
-        if lost:
-            lose_answer(self.client, "TransactWriteItems")
+        self.dynamodb.lose_next = lost
         self.happens((person, credited), (EMPLOYER, passed_on))
 
     @rule(person=PERSON, cents=CENTS, on=DAYS)
@@ -192,6 +175,7 @@ class Events(RuleBasedStateMachine):
     def sent_again(self, data: st.DataObject) -> None:
         """The same key gets the first answer, whatever came since; with another content, a conflict."""
         parts, key, content, lines = data.draw(st.sampled_from(self.answered))
+        before = self.dynamodb.snapshot()
         again = self.passbooks.append_together(parts, key=key, content=content)
         assert (again.lines, again.replayed) == (lines, True)
         try:
@@ -200,7 +184,7 @@ class Events(RuleBasedStateMachine):
             pass
         else:
             raise AssertionError
-        assert stored_items(self.client) == self.stored
+        assert self.dynamodb.snapshot() == before
 
     @invariant()
     def every_passbook_verifies_and_the_fund_is_in_balance(self) -> None:
@@ -267,4 +251,4 @@ def last_day(month: str) -> date:
 
 
 TestEvents = Events.TestCase
-TestEvents.settings = settings(max_examples=12, stateful_step_count=15, deadline=None)
+TestEvents.settings = settings(max_examples=60, stateful_step_count=20, deadline=None)

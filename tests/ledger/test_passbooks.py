@@ -2,14 +2,14 @@
 
 from collections.abc import Callable, Sequence
 from datetime import timedelta
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from retiro.ledger import employers, savings
 from retiro.ledger.evidence import Evidence, EvidenceConflictError
 from retiro.ledger.keys import BusinessKey, KeyConflictError, KeyKind
-from retiro.ledger.lines import Draft, FundMismatchError, Line, LineError, LineKind
+from retiro.ledger.lines import Draft, FundMismatchError, Line, LineError, LineKind, to_item
 from retiro.ledger.passbooks import (
     AlsoRefusedError,
     Decision,
@@ -19,12 +19,15 @@ from retiro.ledger.passbooks import (
     Passbooks,
 )
 from retiro.ledger.retries import BusyError
+from retiro.ledger.store import LedgerStore
 from retiro.rules.refusals import Refusal, RefusalCode
+from tests.ledger.fake_dynamodb import FakeDynamoDB
 from tests.ledger.makers import (
     ANA,
     EMPLOYER,
     NOW,
     PARTICIPANT,
+    TABLE,
     cancelled,
     day,
     drafted,
@@ -303,6 +306,11 @@ def test_one_transaction_is_in_one_fund(passbooks: Passbooks, client: Any) -> No
     assert stored_items(client) == before
 
 
+def test_a_passbook_is_named_once_in_a_transaction(passbooks: Passbooks) -> None:
+    with pytest.raises(LineError, match="twice"):
+        passbooks.append_together([Part(PARTICIPANT, credit)] * 2, key=CREDIT, content=CONTENT)
+
+
 def test_a_first_line_needs_its_fund(passbooks: Passbooks) -> None:
     with pytest.raises(LineError, match="fund"):
         passbooks.append(PARTICIPANT, lambda _: drafted(LineKind.ENROLMENT), key=ENROLMENT, content={})
@@ -335,6 +343,30 @@ def test_balances_are_read_as_of_an_effective_date_and_as_of_a_recorded_moment(p
 def test_a_key_s_content_is_plain_json_without_floats(passbooks: Passbooks, content: Any) -> None:
     with pytest.raises(TypeError):
         passbooks.append(PARTICIPANT, credit, key=CREDIT, content=content)
+
+
+def test_the_fake_of_dynamodb_keeps_what_moto_keeps(passbooks: Passbooks, client: Any) -> None:
+    fake = FakeDynamoDB()
+    pretended = Passbooks(LedgerStore(cast("Any", fake), TABLE, retries=passbooks.store.retries), passbooks.clock)
+    evidence = Evidence("remittance", "E-001_2026-014", {"total": "200.00"})
+    answers = []
+    for one in (passbooks, pretended):
+        enrol(one)
+        one.append(PARTICIPANT, credit, key=CREDIT, content=CONTENT, evidence=[evidence])
+        again = one.append(PARTICIPANT, credit, key=CREDIT, content=CONTENT)
+        other = BusinessKey(KeyKind.REMITTANCE_CREDIT, "other")
+        with pytest.raises(AlsoRefusedError) as refused:
+            one.append(PARTICIPANT, credit, key=other, content={}, also=[one.store.insertion(taken(one))])
+        answers.append((again, refused.value.existing, one.last(PARTICIPANT)))
+    assert answers[0] == answers[1]
+    assert sorted(stored_items(client), key=str) == sorted(fake.items.values(), key=str)
+
+
+def taken(passbooks: Passbooks) -> Any:
+    """The item of a line that is there."""
+    last = passbooks.last(PARTICIPANT)
+    assert last is not None
+    return to_item(last)
 
 
 def test_a_key_has_a_reference() -> None:

@@ -1,11 +1,14 @@
 """Insert and read back on a real (de)serialiser, with answers lost and calls refused."""
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 from botocore.exceptions import ClientError
 
+from retiro.ledger.encoding import UnreadableError
 from retiro.ledger.evidence import Evidence, EvidenceConflictError
+from retiro.ledger.keys import BusinessKey, KeyKind
 from retiro.ledger.lines import Line, to_item
 from retiro.ledger.retries import BusyError
 from retiro.ledger.store import LedgerStore, MovedError, Outcome, UnansweredError
@@ -24,6 +27,12 @@ from tests.ledger.makers import (
 )
 
 THROTTLED = error("ProvisionedThroughputExceededException")
+
+
+READS: dict[str, Callable[[LedgerStore], object]] = {
+    "Query": lambda store: store.last_line(PARTICIPANT),
+    "BatchGetItem": lambda store: store.get_lines([(PARTICIPANT, 1)]),
+}
 
 
 def put_all(store: LedgerStore, lines: list[Line]) -> list[Line]:
@@ -113,6 +122,49 @@ def test_lines_that_stay_unprocessed_are_asked_for_again(store: LedgerStore, cli
     client.batch_get_item = half
     assert store.get_lines([(PARTICIPANT, 1)]) == {(PARTICIPANT, 1): lines[0]}
     assert pauses == [0.05]
+
+
+@pytest.mark.parametrize(("operation", "read"), READS.items())
+def test_a_throttled_read_is_asked_again_within_bounds(
+    store: LedgerStore, client: Any, pauses: list[float], operation: str, read: Callable[[LedgerStore], object]
+) -> None:
+    put_all(store, enrolled())
+    refuse(client, operation, THROTTLED, THROTTLED)
+    assert read(store)
+    assert pauses == [0.05, 0.1]
+    refuse(client, operation, *[THROTTLED] * 4)
+    with pytest.raises(BusyError):
+        read(store)
+    refuse(client, operation, error("ValidationException"))
+    with pytest.raises(ClientError):
+        read(store)
+
+
+def test_a_chain_of_many_pages_is_read_whole(store: LedgerStore, client: Any) -> None:
+    lines = put_all(store, account_of_readings())
+    original = client.query
+    client.query = lambda **request: original(**request, Limit=3)
+    assert list(store.lines(PARTICIPANT)) == lines
+
+
+@pytest.mark.parametrize(
+    "item",
+    [
+        {"pk": {"S": "evidence#yield#1"}, "body": {"S": '{"a":2}'}, "content": {"B": bytes(32)}},
+        {"pk": {"S": "evidence#yield#1"}, "body": {"N": "1"}, "content": {"B": bytes(32)}},
+    ],
+    ids=["changed", "of another form"],
+)
+def test_evidence_that_is_not_what_its_hash_says_cannot_be_read(store: LedgerStore, client: Any, item: Any) -> None:
+    client.put_item(TableName=TABLE, Item=item | {"sk": {"S": "evidence"}})
+    with pytest.raises(UnreadableError):
+        store.get_evidence("yield", "1")
+
+
+def test_a_key_of_another_form_cannot_be_read(store: LedgerStore, client: Any) -> None:
+    client.put_item(TableName=TABLE, Item={"pk": {"S": "key#deposit#1"}, "sk": {"S": "key"}, "lines": {"L": []}})
+    with pytest.raises(UnreadableError):
+        store.get_key(BusinessKey(KeyKind.DEPOSIT, "1"))
 
 
 def test_the_same_evidence_can_be_put_twice_and_another_body_cannot(store: LedgerStore) -> None:

@@ -126,7 +126,9 @@ class Passbooks:
         evidence: Sequence[Evidence] = (),
         also: Sequence["TransactItem"] = (),
     ) -> Appended:
-        """The same for several passbooks of one fund in one transaction: all of it, or nothing."""
+        """The same for several passbooks of one fund in one transaction: all of it, or nothing. Each is named once."""
+        if len({part.passbook for part in parts}) < len(parts):
+            raise LineError("a passbook is named twice in one transaction")
         content_hash = encoding.content_hash(content)
         there: set[str] = set()
         for attempt in range(self.store.retries.attempts_max):
