@@ -142,7 +142,7 @@ def test_a_table_that_cannot_serve_says_why(table, says):
 
 
 def test_without_the_package_of_tables_there_is_none(monkeypatch):
-    monkeypatch.setattr("cli.mortality.find_spec", lambda name: None)
+    monkeypatch.setattr("cli.mortality.find_spec", lambda _: None)
     with pytest.raises(NoTableError, match="pymort"):
         soa_death_rates(GAM_1983_FEMALE)
 
