@@ -84,12 +84,11 @@ def handler(event: Mapping[str, Any], context: "LambdaContext") -> dict[str, Any
     """Prepare what is due, or say what it lacks."""
     del context
     office = world()
-    asked = dict(event)
-    if asked.get("scheduled_time") == _UNFILLED:
+    if isinstance(event, Mapping) and event.get("scheduled_time") == _UNFILLED:
         # An emulator's scheduler leaves the placeholder as it is. AWS fills it in.
         _logger().warning("the scheduled time was not filled in: the clock's is taken")
-        asked["scheduled_time"] = office.desk.clock().isoformat()
-    asked_for = ScheduleEvent.model_validate(asked)
+        event = {"scheduled_time": office.desk.clock()}
+    asked_for = ScheduleEvent.model_validate(event)
     outcome = _look(office, asked_for.scheduled_time)
     _logger().info("yield schedule", extra={**outcome.document(), "adopted": asked_for.adopted})
     _count_missing(len(outcome.missing))

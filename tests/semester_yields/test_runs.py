@@ -8,6 +8,7 @@ import pytest
 
 from retiro.ledger import lines as line_items
 from retiro.ledger import savings
+from retiro.ledger.encoding import size_bytes
 from retiro.ledger.lines import LineKind
 from retiro.ledger.verify import verify_passbook
 from tests.semester_yields.conftest import Yields
@@ -52,6 +53,7 @@ def test_the_account_of_the_readings_earns_214_36(yields: Yields) -> None:
     assert evidence.body["option_yields"]["fixed_income"] == {
         "monthly_percent": ["4.27", "4.21", "3.97", "3.78", "3.92", "3.89"]
     }
+    assert size_bytes(line_items.to_item(line)) < 1024  # one write unit
     items = yields.ledger.items(line_items.partition("P-000001"))
     assert verify_passbook("P-000001", items, None).findings == ()
 
