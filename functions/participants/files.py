@@ -81,9 +81,6 @@ class FileKind:
                 )
         return notes
 
-    def ended(self, job_id: str) -> None:
-        """Nothing more is to be done: what could be taken is taken."""
-
     def _job(self, job_id: str) -> Job:
         job = self.jobs.get(job_id)
         if job is None:

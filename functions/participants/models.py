@@ -15,7 +15,9 @@ from retiro.rules.money import Money, ShownPercent
 from retiro.rules.savings_accounts import Selection
 
 PersonIdentifier = Annotated[SecretStr, Field(min_length=4, max_length=40)]
-FileId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9-]{1,12}_[A-Za-z0-9-]{1,40}$")]
+FileId = Annotated[
+    str, StringConstraints(pattern=r"^[A-Za-z0-9-]{1,12}_[A-Za-z0-9-]{1,40}$"), Field(examples=["office_2025-014"])
+]
 
 FILE_ROWS_MAX = 10_000
 

@@ -62,9 +62,6 @@ class RemittanceKind:
         evidence = self.passbooks.store.get_evidence(EVIDENCE, page.identifier)
         return [] if evidence is None else evidence.body["unplaced"]
 
-    def ended(self, job_id: str) -> None:
-        """What could be credited is credited; the clearing says whether anything is left."""
-
     def _credits(self) -> Credits:
         store = self.passbooks.store
         return Credits(store, PostedFigures(store, self.board), puerto_rico_date(self.passbooks.clock()))

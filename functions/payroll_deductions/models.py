@@ -11,8 +11,10 @@ from retiro.rules.money import Money
 
 LINES_MAX = 1_000
 
-Month = Annotated[str, StringConstraints(pattern=r"^20[0-9]{2}-(0[1-9]|1[0-2])$")]
-RemittanceId = Annotated[str, StringConstraints(pattern=r"^E-[0-9]{3,6}_[A-Za-z0-9-]{1,40}$")]
+Month = Annotated[str, StringConstraints(pattern=r"^20[0-9]{2}-(0[1-9]|1[0-2])$"), Field(examples=["2025-01"])]
+RemittanceId = Annotated[
+    str, StringConstraints(pattern=r"^E-[0-9]{3,6}_[A-Za-z0-9-]{1,40}$"), Field(examples=["E-001_2025-014"])
+]
 
 
 class Control(Body):

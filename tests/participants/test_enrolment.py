@@ -139,6 +139,18 @@ def test_what_is_refused_names_field_rule_and_citation_and_changes_nothing(
     assert (stack.ledger_items(), stack.registry_items()) == before
 
 
+@pytest.mark.parametrize(
+    "birth_date",
+    [1744243200, "1744243200", 0, "0", "2025-04-10T00:00:00", "2025-04-10T00:00:00Z", "2025-4-10", True],
+)
+def test_what_isnt_a_date_is_none_ap_01(write: Callable[..., Any], stack: Any, birth_date: Any) -> None:
+    """https://github.com/pydantic/pydantic/issues/1185"""
+    before = (stack.ledger_items(), stack.registry_items())
+    answer = write("POST", "/participants", NEW | {"birth_date": birth_date})
+    assert (answer.status, answer.body["field"]) == (422, "birth_date")
+    assert (stack.ledger_items(), stack.registry_items()) == before
+
+
 @pytest.mark.parametrize("enrolled_on", ["2000-01-01", "2025-07-10"])
 def test_the_first_day_of_the_program_and_today_are_on_the_calendar(
     write: Callable[..., Any], enrolled_on: str
@@ -154,6 +166,16 @@ def test_today_is_puerto_ricos(write: Callable[..., Any], clock: Any) -> None:
     assert (late.status, late.body["field"]) == (422, "enrolled_on")
     clock.advance(minutes=30)
     assert write("POST", "/participants", NEW | {"enrolled_on": "2025-07-11", "initial_transfer": None}).status == 201
+
+
+def test_an_identifier_in_a_refused_request_is_not_logged(
+    write: Callable[..., Any], capsys: pytest.CaptureFixture[str]
+) -> None:
+    for identifier in (IDENTIFIER, 123456789, "1", "1" * 41):
+        assert write("POST", "/participants", NEW | {"person_identifier": identifier, "fund": "X"}).status == 422
+    logged = capsys.readouterr()
+    assert "123456789" not in logged.out + logged.err
+    assert IDENTIFIER not in logged.out + logged.err
 
 
 def test_after_a_refusal_the_key_is_free(write: Callable[..., Any]) -> None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from retiro.registry.table import AlreadyThereError, ChangedError, Item, OneOf, Table
+from retiro.registry.table import AlreadyThereError, Below, ChangedError, Item, OneOf, Table
 
 
 class JobStatus(StrEnum):
@@ -46,6 +46,10 @@ class Cursor:
 
 class FencedError(Exception):
     """A newer execution works on the job, or the job is done: whoever gets this stops."""
+
+
+class UnfinishedError(Exception):
+    """An execution would end a job some of whose rows aren't done."""
 
 
 class Jobs:
@@ -89,8 +93,17 @@ class Jobs:
                 self._table.insert(
                     {"pk": self._pk(job_id), "sk": _chunk(chunk), "number": number, "done": 0, "notes": []}
                 )
-            except AlreadyThereError:
-                self._table.update((self._pk(job_id), _chunk(chunk)), {"number": number})
+            except AlreadyThereError as there:
+                self._take_over(job_id, chunk, number, there.existing["number"])
+
+    def _take_over(self, job_id: str, chunk: int, number: int, held_by: int) -> None:
+        """Make the chunk this execution's, unless it is a newer one's."""
+        if held_by == number:
+            return
+        try:
+            self._table.update((self._pk(job_id), _chunk(chunk)), {"number": number}, where={"number": Below(number)})
+        except ChangedError as changed:
+            raise FencedError(job_id) from changed
 
     def cursor(self, job_id: str, chunk: int) -> Cursor:
         """How far the chunk has come; not begun is nothing done."""
@@ -113,7 +126,12 @@ class Jobs:
         return [Cursor(item["done"], item["notes"]) for item in self._table.items(self._pk(job_id), prefix="chunk#")]
 
     def end(self, job_id: str, number: int) -> None:
-        """All rows are done. Raises `FencedError`."""
+        """All rows are done. Raises `FencedError`, and `UnfinishedError` where they aren't."""
+        job = self.get(job_id)
+        if job is None or job.number != number:
+            raise FencedError(job_id)
+        if sum(cursor.done for cursor in self.cursors(job_id)) < job.rows:
+            raise UnfinishedError(job_id)
         self._set_status(job_id, number, JobStatus.DONE)
 
     def fail(self, job_id: str, number: int) -> None:

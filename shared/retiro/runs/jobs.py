@@ -71,9 +71,6 @@ class Kind(Protocol):
     def take(self, job_id: str, first: int, rows: Sequence[Any]) -> Sequence[Mapping[str, Any]]:
         """Take these rows, the first of which is number `first` of the job, and say what is to be said of them."""
 
-    def ended(self, job_id: str) -> None:
-        """All rows are taken."""
-
 
 @dataclass(frozen=True)
 class JobWorker:
@@ -111,7 +108,6 @@ class JobWorker:
                     raise ValueError("work without a chunk")
                 return {"done": self._work(event.period, event.chunk, event.number, remaining_ms)}
             case "end":
-                self.kind.ended(event.period)
                 self.jobs.end(event.period, event.number)
                 return {"next": None, "wait": False}
             case "fail":
