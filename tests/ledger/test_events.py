@@ -126,12 +126,17 @@ class Events(RuleBasedStateMachine):
 
         def earned(last: Line | None) -> Draft:
             assert last is not None
-            figures = savings.semester_figures(last, semester)
+            history: list[Line] | None = None
+            try:
+                figures = savings.semester_figures(last, semester)
+            except IncompleteError:
+                history = self.history(person)
+                figures = savings.semester_figures(last, semester, history)
             average = average_monthly_balance_cents(figures, "month_end")
             percent = option_percents(semester, ALL_FIGURES[str(semester)].option_yields, {})["fixed_income"]
             cents = yield_cents(average, percent, "post")
             posting = YieldPosting(semester, attempt, cents, semester.ends_on, last.sequence)
-            return savings.semester_yield(last, posting, Origin("run", f"yield/{semester}/{attempt}"))
+            return savings.semester_yield(last, posting, Origin("run", f"yield/{semester}/{attempt}"), history)
 
         self.happens((person, earned))
 

@@ -75,7 +75,7 @@ def test_the_eighteenth_month_is_carried_and_a_nineteenth_is_marked_missing() ->
     carried = credited(("2025-01-15", 100), ("2026-05-31", 5))
     assert (len(carried.savings), carried.complete) == (CARRIED_MAX, True)
     cut = credited(("2025-01-15", 100), ("2026-06-01", 5))
-    assert (cut.savings, cut.complete) == ((0, 100), False)
+    assert (cut.savings, cut.complete) == ((0, *[100] * 17), False)
 
 
 def test_a_cut_list_gives_figures_while_it_reaches_and_then_says_so() -> None:

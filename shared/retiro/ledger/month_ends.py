@@ -66,13 +66,12 @@ class MonthEnds:
                 .with_movement(day, cents, may_open_earlier=False)
             )
         savings = list(self.savings)
-        if month >= len(savings):
-            if not self.complete or month >= CARRIED_MAX:
-                return MonthEnds(self.since, self.savings, complete=False)
-            savings += [savings[-1]] * (month + 1 - len(savings))
+        if self.complete:
+            # Up to the movement nothing has moved since the last month-end, so these months are known too.
+            savings += [savings[-1]] * (min(month + 1, CARRIED_MAX) - len(savings))
         for index in range(max(month, 0), len(savings)):
             savings[index] += cents
-        return MonthEnds(self.since, tuple(savings), self.complete)
+        return MonthEnds(self.since, tuple(savings), self.complete and month < len(savings))
 
     def after_yield(self, semester: Semester, cents: int) -> "MonthEnds":
         """After the yield of the oldest open semester: the next one is open, and the yield is in its opening."""
