@@ -35,9 +35,10 @@ class Statements:
                 es=f"El rendimiento de {semester} no está acreditado a este participante.",
                 field="semester",
             )
-        figures = PostedFigures(self.passbooks.store, self.board).of(history, semester.starts_on)
-        given = as_posted(history, posted, figures[str(semester)])
-        found = semester_yield(given)
+        figures = PostedFigures(self.passbooks.store, self.board)
+        given = as_posted(history, posted, figures.of(history, semester.starts_on)[str(semester)])
+        determination = str(posted.determination)
+        found = semester_yield(given, acts=figures.acts(determination))
         return Statement(
             participant_id=participant_id,
             semester=semester,
@@ -51,7 +52,7 @@ class Statements:
             yield_date=found.yield_date,
             sequence=posted.line.sequence,
             changed_by=[line.sequence for line in history if str(semester) in line.differences],
-            determination=posted.determination,
+            determination=determination,
             citations=_CITATIONS,
             receipt=found.receipt.model_dump(mode="json"),
         )

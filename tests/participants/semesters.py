@@ -20,10 +20,15 @@ def passbooks_of(stack: Any) -> Passbooks:
 
 
 def post_fy2025_s2(stack: Any, participant_id: str, yield_cents: int) -> None:
-    """Post the yield of FY2025-S2, all fixed income, on default settings."""
+    """Post the yield of FY2025-S2, all fixed income, on settings of which the Board has adopted one."""
     passbooks = passbooks_of(stack)
     semester = Semester.parse("FY2025-S2")
-    figures = {"option_yields": {"fixed_income": {"monthly_percent": FY2025_S2}}, "settings": {}, "closure_days": []}
+    figures = {
+        "option_yields": {"fixed_income": {"monthly_percent": FY2025_S2}},
+        "settings": {"cmt_semester_conversion": "half"},
+        "acts": {"cmt_semester_conversion": {"source": "Resolution 2025-07", "in_force_from": "2025-01-01"}},
+        "closure_days": [],
+    }
     passbooks.store.put_evidence(Evidence("yield", "FY2025-S2/1", figures))
     last = passbooks.last(participant_id)
     assert last is not None

@@ -52,6 +52,10 @@ def test_a_statement_shows_the_semester_with_its_law_and_receipt(
     assert (seen["yield_date"], seen["determination"]) == ("2025-06-30", "yield/FY2025-S2/1")
     assert all(citation.startswith("3 L.P.R.A. § 786-7") for citation in seen["citations"])
     assert seen["receipt"]["determination"] == "semester_yield"
+    # The receipt names what adopted the setting, and since when it is in force.
+    used = {setting["name"]: setting for setting in seen["receipt"]["settings"]}
+    assert used["cmt_semester_conversion"]["source"]["en"] == "Resolution 2025-07"
+    assert used["cmt_semester_conversion"]["in_force_from"] == "2025-01-01"
 
 
 def test_a_semester_that_isnt_posted_has_no_statement(enrolled: dict[str, Any], read: Callable[..., Any]) -> None:

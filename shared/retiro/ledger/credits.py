@@ -4,10 +4,11 @@
 transaction; the figures of the posted semesters are those of their runs' evidence.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
-from functools import cache
+from functools import cache, partial
+from typing import Any
 
 from retiro.ledger import late_credits, savings
 from retiro.ledger.board import BoardBook
@@ -18,6 +19,7 @@ from retiro.ledger.passbooks import Decision
 from retiro.ledger.savings import CONTRIBUTIONS, TRANSFERS, Origin
 from retiro.ledger.store import LedgerStore
 from retiro.rules.calendar import Semester
+from retiro.rules.receipts import Act
 from retiro.rules.refusals import Refusal, RefusalCode
 
 EVIDENCE = "late_credit"
@@ -31,7 +33,7 @@ class PostedFigures:
     """The figures that semesters were posted on, each read once."""
 
     def __init__(self, store: LedgerStore, board: BoardBook) -> None:
-        self._of_determination = cache(lambda determination: _of_evidence(store, determination))
+        self._body_of = cache(partial(_body_of, store))
         self._adopted = cache(board.adopted)
 
     def of(self, history: Sequence[Line], legal_date: date) -> dict[str, AsPosted]:
@@ -43,9 +45,14 @@ class PostedFigures:
         posted = late_credits.posted_semesters(history, legal_date)
         return {str(one.semester): self._figures(history[-1], one) for one in posted}
 
+    def acts(self, determination: str) -> dict[str, Act]:
+        """The acts that adopted the settings of a posted semester, by setting, for its receipt."""
+        acts = self._body_of(determination)["acts"]
+        return {name: Act(act["source"], date.fromisoformat(act["in_force_from"])) for name, act in acts.items()}
+
     def _figures(self, last: Line, posted: Posted) -> AsPosted:
         if posted.determination is not None:
-            return self._of_determination(posted.determination)
+            return AsPosted.of_body(self._body_of(posted.determination))
         return self._of_board(last, posted.semester)
 
     def _of_board(self, last: Line, semester: Semester) -> AsPosted:
@@ -109,8 +116,9 @@ def known(last: Line | None, participant_id: str) -> Line:
     return last
 
 
-def _of_evidence(store: LedgerStore, determination: str) -> AsPosted:
+def _body_of(store: LedgerStore, determination: str) -> Mapping[str, Any]:
     evidence = store.get_evidence(*determination.split("/", 1))
     if evidence is None:
         raise FiguresMissingError(determination)
-    return AsPosted.of_body(evidence.body)
+    body: Mapping[str, Any] = evidence.body
+    return body
