@@ -30,7 +30,6 @@ SAM = ROOT / ".tools" / "sam" / "bin" / "sam"
 REGION = "us-east-1"
 ACCOUNT = "000000000000"
 START_SECONDS_MAX = 60
-STOP_SECONDS_MAX = 15
 
 
 class CloudError(click.ClickException):
@@ -51,17 +50,15 @@ class Cloud:
     def __init__(self, name: str = "demo") -> None:
         self.name = name
         self.folder = ROOT / ".local" / name
+        self._child: subprocess.Popen[bytes] | None = None
 
     # --- the process ---
 
     @property
     def running(self) -> Running | None:
         """The process that answers for this cloud; none if it was never started, or has ended."""
-        try:
-            running = Running(**json.loads((self.folder / "cloud.json").read_text()))
-        except FileNotFoundError:
-            return None
-        return running if _answers(running.port) and _is_ministack(running.pid) else None
+        started = self._started
+        return started if started is not None and _answers(started.port) else None
 
     @property
     def endpoint(self) -> str:
@@ -87,7 +84,7 @@ class Cloud:
         temporary.mkdir(parents=True, exist_ok=True)
         port = _free_port()
         with (self.folder / "ministack.log").open("ab") as log:
-            process = subprocess.Popen(
+            self._child = subprocess.Popen(
                 [MINISTACK_PYTHON, "-m", "ministack"],
                 cwd=self.folder,
                 env=_process_environment(port, self.folder),
@@ -96,25 +93,31 @@ class Cloud:
                 stderr=log,
                 start_new_session=True,
             )
-        (self.folder / "cloud.json").write_text(json.dumps(asdict(Running(port, process.pid))))
+        (self.folder / "cloud.json").write_text(json.dumps(asdict(Running(port, self._child.pid))))
         deadline = time.monotonic() + START_SECONDS_MAX
         while not _answers(port):
-            if process.poll() is not None or time.monotonic() > deadline:
+            if self._child.poll() is not None or time.monotonic() > deadline:
                 raise CloudError(f"MiniStack did not start; see {self.folder / 'ministack.log'}")
             time.sleep(0.1)
 
     def stop(self) -> None:
-        """Stops the process and takes away all that it left."""
-        running = self.running
-        if running is not None:
-            os.killpg(running.pid, signal.SIGTERM)
-            deadline = time.monotonic() + STOP_SECONDS_MAX
-            while _is_ministack(running.pid):
-                if time.monotonic() > deadline:
-                    os.killpg(running.pid, signal.SIGKILL)
-                    break
-                time.sleep(0.1)
+        """Stops the process, with the functions that it runs, and takes away all that they left."""
+        started = self._started
+        if started is not None:
+            # Nothing is kept, so nothing has to be put in order first.
+            os.killpg(started.pid, signal.SIGKILL)
+        if self._child is not None:
+            self._child.wait()
         shutil.rmtree(self.folder, ignore_errors=True)
+
+    @property
+    def _started(self) -> Running | None:
+        """The process that was started for this cloud, if it hasn't ended."""
+        try:
+            started = Running(**json.loads((self.folder / "cloud.json").read_text()))
+        except FileNotFoundError:
+            return None
+        return started if _is_ministack(started.pid) else None
 
     # --- the stack ---
 
@@ -181,7 +184,7 @@ def _answers(port: int) -> bool:
 
 def _is_ministack(pid: int) -> bool:
     """Whether the process still runs and is a MiniStack, not a later process of the same number."""
-    listed = subprocess.run(["ps", "-o", "command=", "-p", str(pid)], capture_output=True, text=True, check=False)
+    listed = subprocess.run(["ps", "-ww", "-o", "command=", "-p", str(pid)], capture_output=True, text=True, check=False)
     return "-m ministack" in listed.stdout
 
 
