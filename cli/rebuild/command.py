@@ -100,7 +100,7 @@ def run(context: click.Context, folder: Path) -> None:
     try:
         with Progress(console=console, disable=not sys.stderr.isatty(), transient=True) as progress:
             rebuilt = rebuild_folder(folder, progress)
-    except FileError as error:
+    except (FileError, OSError) as error:  # OSError: a folder that can't be written, a full disk
         click.echo(str(error), err=True)
         context.exit(EXIT_UNREADABLE)
     through = f" through {rebuilt.last}" if rebuilt.last else ": yields.csv covers no semester in full"

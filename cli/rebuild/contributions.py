@@ -26,6 +26,7 @@ from cli.rebuild.tables import (
     check_header,
     identifier,
     label,
+    plain_date,
     read_header,
     read_rows,
 )
@@ -115,7 +116,7 @@ class _Reader:
         self._ids = pl.Enum([each.participant_id for each in participants])
         self._exact: dict[str, Parser] = {
             "participant_id": participants.number,
-            "remitted_on": parse_date,
+            "remitted_on": plain_date,
             "amount": parse_cents,
             "employer_id": identifier,
             "pay_period": label,

@@ -40,7 +40,7 @@ class MonthlyCredits:
         self._rows += len(cents)
         self._largest_cents = max(self._largest_cents, -int(cents.min()), int(cents.max()))
         if self._largest_cents * self._rows >= _EXACT_BELOW:
-            raise FileError("the amounts are too large to be added up exactly")
+            raise FileError("contributions.csv, transfers.csv: the amounts are too large to be added up exactly")
         columns = months - self._first_month
         inside = (columns >= 0) & (columns < self._months)
         np.add.at(self._cents, participants[inside] * self._months + columns[inside], cents[inside])

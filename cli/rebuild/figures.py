@@ -13,7 +13,7 @@ from pydantic_core import PydanticCustomError
 
 from cli.files import FileError
 from cli.rebuild.exceptions import Exceptions
-from cli.rebuild.tables import Row, read_table
+from cli.rebuild.tables import Row, plain_date, read_table
 from retiro.rules import settings as board_settings
 from retiro.rules.calendar import Semester, parse_date
 from retiro.rules.money import parse_percent
@@ -204,7 +204,7 @@ def _semester_of_month(row: Row, period: str) -> Semester:
 
 
 def _read_settings(place: Path, exceptions: Exceptions) -> dict[str, list[tuple[date, str]]]:
-    rows = read_table(place, {"setting": str, "value": str, "in_force_from": parse_date})
+    rows = read_table(place, {"setting": str, "value": str, "in_force_from": plain_date})
     periods: dict[str, list[tuple[date, str]]] = defaultdict(list)
     in_force_from: dict[tuple[str, date], Row] = {}
     for row in _without_duplicates(SETTINGS, rows, exceptions, keys=3):

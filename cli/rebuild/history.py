@@ -9,8 +9,8 @@ from typing import NamedTuple
 from cli.files import FileError
 from cli.rebuild.exceptions import Exceptions
 from cli.rebuild.figures import Selection, option_code
-from cli.rebuild.tables import Parser, Row, check_header, identifier, read_rows, read_table, split_header
-from retiro.rules.calendar import Semester, parse_date
+from cli.rebuild.tables import Parser, Row, check_header, identifier, plain_date, read_rows, read_table, split_header
+from retiro.rules.calendar import Semester
 from retiro.rules.money import parse_cents
 from retiro.rules.refusals import Refusal, RefusalCode
 from retiro.rules.savings_accounts import SECTION, InvestmentSelectionGiven, investment_selection
@@ -86,7 +86,7 @@ def read_participants(folder: Path, exceptions: Exceptions) -> Participants:
         folder / PARTICIPANTS,
         {
             "participant_id": identifier,
-            "birth_date": parse_date,
+            "birth_date": plain_date,
             "employer_id": identifier,
             "enrolled_on": _day_of_a_semester,
         },
@@ -106,7 +106,7 @@ def read_participants(folder: Path, exceptions: Exceptions) -> Participants:
 
 
 def _day_of_a_semester(text: str) -> date:
-    day = parse_date(text)
+    day = plain_date(text)
     Semester.containing(day)
     return day
 
@@ -119,7 +119,7 @@ def read_transfers(folder: Path, participants: Participants, exceptions: Excepti
     """
     rows = read_table(
         folder / TRANSFERS,
-        {"participant_id": participants.number, "credited_on": parse_date, "amount": parse_cents},
+        {"participant_id": participants.number, "credited_on": plain_date, "amount": parse_cents},
     )
     taken: dict[int, Row] = {}
     transfers = []
@@ -161,7 +161,7 @@ def read_selections(folder: Path, participants: Participants, exceptions: Except
     """
     header, data = split_header(folder / SELECTIONS)
     options = _options(header)
-    columns: dict[str, Parser] = {"participant_id": participants.number, "requested_on": parse_date}
+    columns: dict[str, Parser] = {"participant_id": participants.number, "requested_on": plain_date}
     rows = read_rows(SELECTIONS, data, 2, columns | dict.fromkeys(options, _whole_percent))
     seen: set[tuple[str, ...]] = set()
     changed_on: dict[int, list[date]] = {}

@@ -8,10 +8,13 @@ import csv
 import io
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import date
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from cli.files import FileError
+from retiro.rules.calendar import parse_date
+from retiro.rules.forms import FORMS
 
 FAULTS_SHOWN = 20
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -42,6 +45,18 @@ def identifier(text: str) -> str:
     if not _IDENTIFIER.fullmatch(text):
         raise ValueError("must be an id of letters, digits, dots, dashes or underscores")
     return text
+
+
+def plain_date(text: str) -> date:
+    """A date, `YYYY-MM-DD`.
+
+    Raises:
+        ValueError: it is none.
+    """
+    try:
+        return parse_date(text)
+    except ValueError:
+        raise ValueError(FORMS["date"].en) from None  # and not what Python says of a February 30
 
 
 def label(text: str) -> str:
@@ -75,9 +90,10 @@ def read_header(name: str, line: bytes) -> list[str]:
     Raises:
         FileError: it is empty or can't be read.
     """
+    line = line.removeprefix(BYTE_ORDER_MARK)
     if not line.strip():
         raise FileError(f"{name}, line 1: the header is missing")
-    rows = list(_texts(name, line.removeprefix(BYTE_ORDER_MARK), first_line=1))
+    rows = list(_texts(name, line, first_line=1))
     return list(rows[0][1])
 
 
@@ -139,7 +155,7 @@ def _texts(name: str, data: bytes, first_line: int) -> Iterator[tuple[int, tuple
             yield line, tuple(fields)
             line = first_line + reader.line_num
     except csv.Error as error:
-        raise FileError(f"{name}, line {first_line + max(reader.line_num - 1, 0)}: {error}") from None
+        raise FileError(f"{name}, line {line}: {error}") from None
 
 
 def _values(place: str, texts: Sequence[str], columns: Mapping[str, Parser]) -> tuple[tuple[Any, ...], list[str]]:

@@ -1,0 +1,71 @@
+"""A history in a folder, built of lines, and rebuilt by the command."""
+
+import csv
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from cli.main import main
+
+# The Two-Year Treasury yields of January to June 2025 (Federal Reserve H.15). They sum to 24.04: ÷ 6 ÷ 2 = 2.003333…
+TREASURY_2025_S2 = ("4.27", "4.21", "3.97", "3.78", "3.92", "3.89")
+
+HEADERS = {
+    "participants.csv": "participant_id,birth_date,employer_id,enrolled_on",
+    "transfers.csv": "participant_id,credited_on,amount",
+    "contributions.csv": "participant_id,remitted_on,amount,employer_id,pay_period",
+    "selections.csv": "participant_id,requested_on,fixed_income,system_portfolio",
+    "yields.csv": "option,period,figure,value",
+}
+
+
+@dataclass
+class History:
+    """A folder with the five files, each a header and the lines added to it."""
+
+    folder: Path
+
+    def __post_init__(self):
+        for name, header in HEADERS.items():
+            self.write(name, [header])
+
+    def write(self, name, lines):
+        (self.folder / name).write_text("".join(f"{line}\n" for line in lines), "utf-8")
+
+    def add(self, name, *lines):
+        with (self.folder / name).open("a", encoding="utf-8") as file:
+            file.writelines(f"{line}\n" for line in lines)
+
+    def participant(self, participant_id="P-1", enrolled_on="2025-01-01", selection="100,0"):
+        self.add("participants.csv", f"{participant_id},1980-02-29,E-001,{enrolled_on}")
+        if selection:
+            self.add("selections.csv", f"{participant_id},{enrolled_on},{selection}")
+
+    def contribution(self, remitted_on, amount, participant_id="P-1", pay_period="2025-01"):
+        self.add("contributions.csv", f"{participant_id},{remitted_on},{amount},E-001,{pay_period}")
+
+    def treasury(self, year=2025, half=2, percents=TREASURY_2025_S2):
+        first = 1 if half == 2 else 7
+        for month, percent in enumerate(percents, start=first):
+            self.add("yields.csv", f"fixed_income,{year}-{month:02d},percent,{percent}")
+
+    def rebuild(self):
+        return CliRunner().invoke(main, ["rebuild", str(self.folder)])
+
+    def statements(self):
+        return _rows(self.folder / "statements.csv")
+
+    def exceptions(self):
+        return [(row["participant_id"], row["where"], row["code"]) for row in _rows(self.folder / "exceptions.csv")]
+
+
+def _rows(place):
+    with place.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+@pytest.fixture
+def history(tmp_path):
+    return History(tmp_path)
