@@ -184,7 +184,8 @@ def _answers(port: int) -> bool:
 
 def _is_ministack(pid: int) -> bool:
     """Whether the process still runs and is a MiniStack, not a later process of the same number."""
-    listed = subprocess.run(["ps", "-ww", "-o", "command=", "-p", str(pid)], capture_output=True, text=True, check=False)
+    asked = ["ps", "-ww", "-o", "command=", "-p", str(pid)]
+    listed = subprocess.run(asked, capture_output=True, text=True, check=False)
     return "-m ministack" in listed.stdout
 
 
