@@ -4,10 +4,11 @@ import json
 import re
 from datetime import date
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from retiro.ledger import encoding, savings
+from retiro.ledger import encoding, hybrid, savings
 from retiro.ledger.lines import Draft, Line, LineKind, Posting, RunMark, document_of, next_line, to_item
 from retiro.ledger.month_ends import MonthEnds
 from retiro.ledger.passbooks import LINE_BYTES_MAX, RUN_LINE_BYTES_MAX, LineTooLargeError, check_size
@@ -23,7 +24,7 @@ REMITTANCE = f"{EMPLOYER}_{REFERENCE}"
 USER = "u" * 36  # a UUID
 PRINCIPAL = f"{USER} via {'c' * 26}"
 ON = day("2026-06-30")
-WRITTEN_BY_RUNS = {LineKind.SEMESTER_YIELD, LineKind.REVERSAL}
+WRITTEN_BY_RUNS = {LineKind.SEMESTER_YIELD, LineKind.REVERSAL, LineKind.ANNUITY_PAYMENT}
 
 # Both of the statute's options and one of the Board's, in each selection that the open semesters may need.
 OPTIONS = {"fixed_income": 20, "system_portfolio": 30, "stable_value_reserve": 50}
@@ -37,6 +38,24 @@ MARKS = {
     "yield_reversal": RunMark("FY2024-S2", 999, 99_999_999),
 }
 ACCOUNTS = {"savings": LARGE, "transfers": -LARGE, "contributions": -LARGE, "yields": LARGE}
+# A judge's passbook: an annuity, debts, and all the payees, as long as they may be.
+JUDGE_STATE: dict[str, Any] = {
+    "status": "retired",
+    "selections": {"2024-07-01": {"hybrid_return": 100}},
+    "designation": 99_999_998,
+    "service": 99_999_998,
+    "installment": LARGE,
+    "annuity": hybrid.Annuity(99_999_998, ON, LARGE, "actual").state,
+}
+DEATH_STATE = {"death": "2026-06-30", "report": 99_999_998, "confirmed": 99_999_998}
+CASE = {"id": 99_999_998, "entered": 99_999_998, "settled": 99_999_998}
+JUDGE_ACCOUNTS = {
+    "transfers": -LARGE, "contributions": -LARGE, "yields": -LARGE, "annuity_reserve": -LARGE, "cash": LARGE,
+    "payments_returned": LARGE, "annuity_arrears": LARGE, "debts": -LARGE, "debts_stated": LARGE,
+}  # fmt: skip
+PAYEES = [hybrid.payee_account(number, held=True) for number in range(1, hybrid.PAYEES_MAX + 1)]
+JUDGES = {*hybrid.STATE_KEYS, LineKind.FILED, LineKind.SEPARATION_REFUND, LineKind.ANNUITY_PAYMENT,
+          LineKind.PAYMENT_RETURNED, LineKind.PAYMENT_REISSUED}  # fmt: skip
 DETERMINATION = f"late_credit/{PARTICIPANT}/99999999/FY2025-S2"
 SEMESTERS = [Semester(2000 + number // 2, number % 2 + 1) for number in range(34)]
 
@@ -77,6 +96,25 @@ def worst_draft(kind: LineKind) -> Draft:  # noqa: PLR0911  # a case a kind
         case LineKind.CONTRIBUTION | LineKind.INITIAL_TRANSFER:
             postings = large_postings("savings", "contributions")
             return Draft(kind, ON, PRINCIPAL, postings, determination=DETERMINATION, facts={"remittance": REMITTANCE})
+        case LineKind.ANNUITY_PAYMENT:
+            postings = large_postings("annuity_reserve", "annuity_arrears", "debts", "cash")
+            return Draft(
+                kind, ON, USER, postings, run=("annuity", "2026-06", 999), determination="annuity/2026-06/999",
+                facts={"gross": LARGE, "through": "2026-06"},
+            )  # fmt: skip
+        case LineKind.SETTLEMENT | LineKind.SETTLEMENT_REVERSED | LineKind.ALLOCATION:
+            accounts = [*JUDGE_ACCOUNTS, "receivable:annuity", *PAYEES]
+            postings = large_postings(*accounts, *["yields"] * (len(accounts) % 2))
+            return Draft(
+                kind, ON, PRINCIPAL, postings, determination=DETERMINATION, state=DEATH_STATE | {"case": CASE},
+                reverses=99_999_998,
+            )  # fmt: skip
+        case _ if kind in JUDGES:
+            postings = large_postings("annuity_reserve", "cash")
+            return Draft(
+                kind, ON, PRINCIPAL, postings, determination=DETERMINATION, state=DEATH_STATE | {"case": CASE},
+                facts={"reference": REFERENCE}, reverses=99_999_998,
+            )  # fmt: skip
         case _:
             facts = {"requested_on": "2026-06-30"} if kind is LineKind.SELECTION else {}
             return Draft(kind, ON, PRINCIPAL, determination=DETERMINATION, state=STATE, facts=facts)
@@ -89,6 +127,8 @@ def worst_line(kind: LineKind) -> Line:
     passbook = EMPLOYER if kind in employers else PARTICIPANT
     # Twenty remittances open at once, in an employer's passbook.
     clearing = {f"clearing:{EMPLOYER}_{'R' * 38}{number}": LARGE for number in range(10, 30)}
+    if kind in JUDGES:
+        return of_a_judge(kind)
     before = Line(
         passbook=passbook,
         sequence=99_999_998,
@@ -105,6 +145,25 @@ def worst_line(kind: LineKind) -> Line:
         hash=bytes(32),
     )
     return next_line(before, worst_draft(kind), passbook=passbook, fund="ERS", recorded_at=NOW)
+
+
+def of_a_judge(kind: LineKind) -> Line:
+    before = Line(
+        passbook=PARTICIPANT,
+        sequence=99_999_998,
+        kind=LineKind.CONTRIBUTION,
+        fund="JRS",
+        effective_on=ON,
+        recorded_at=NOW,
+        principal=PRINCIPAL,
+        postings=(),
+        balances=JUDGE_ACCOUNTS | (dict.fromkeys(PAYEES, LARGE) if kind is LineKind.ALLOCATION else {}),
+        state=JUDGE_STATE,
+        runs=MARKS | {"annuity": RunMark("2026-06", 999, 99_999_998)},
+        month_ends=MonthEnds("2026-06", (LARGE,)),
+        hash=bytes(32),
+    )
+    return next_line(before, worst_draft(kind), passbook=PARTICIPANT, fund="JRS", recorded_at=NOW)
 
 
 def size_of(kind: LineKind) -> int:

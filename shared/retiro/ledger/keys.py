@@ -27,10 +27,16 @@ class KeyKind(StrEnum):
     REMITTANCE_CREDIT = "remittance_credit"  # the remittance's id and the chunk's number
     LATE_CREDIT = "late_credit"  # the reference of what came late
     CORRECTION = "correction"  # the office's reference
-    DEATH_REPORT = "death_report"  # the case
+    FILED = "filed"  # the participant's id and the client's reference
+    APPROVED = "approved"  # the participant's id and the line of what was filed
+    SYSTEM_CHANGE = "system_change"  # the participant's id and the day
+    DEATH_REPORT = "death_report"  # the participant's id and the line before it
+    DEATH_CONFIRMED = "death_confirmed"  # the participant's id and the report's line
+    DEATH_WITHDRAWN = "death_withdrawn"  # the participant's id and the report's line
+    REFUND_ENTERED = "refund_entered"  # the participant's id and the line before it
     SEPARATION = "separation"  # the case
     RETIREMENT = "retirement"  # the case
-    SETTLEMENT = "settlement"  # the case
+    SETTLEMENT = "settlement"  # the participant's id and the line of what was entered
     PRINCIPAL_PAYMENT = "principal_payment"  # the client's reference
 
 

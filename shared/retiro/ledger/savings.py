@@ -165,7 +165,21 @@ def check_yield(last: Line, semester: Semester) -> None:
         raise Refusal(RefusalCode.NO_CREDIT_YET, citation, semester=semester)
     if semester > oldest_open:
         raise Refusal(RefusalCode.SEMESTER_OUT_OF_ORDER, citation, semester=semester, open_semester=oldest_open)
-    _check_status(last, _TAKES_YIELDS, citation)
+    if not _ended_before_death(last, semester):
+        _check_status(last, _TAKES_YIELDS, citation)
+
+
+def _ended_before_death(last: Line, semester: Semester) -> bool:
+    """Whether a death is reported and the semester was over by then: its return is owed, and a settlement waits for it.
+
+    Later semesters are withheld.
+    """
+    death = last.state.get("death")
+    return (
+        death is not None
+        and last.state["status"] == Status.DEATH_REPORTED
+        and semester.ends_on <= date.fromisoformat(death)
+    )
 
 
 def semester_figures(last: Line, semester: Semester, history: Sequence[Line] | None = None) -> tuple[int, ...]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from datetime import date
 from enum import StrEnum
 
-from retiro.ledger import encoding
+from retiro.ledger import encoding, hybrid
 from retiro.ledger import lines as line_items
 from retiro.ledger.encoding import Document, Item, UnreadableError
 from retiro.ledger.lines import YIELD_RUN, Line, LineKind, RunMark, carried_balances
@@ -265,6 +265,7 @@ def _own_mark(line: Line) -> RunMark | None:
 _STATE_KEYS_CHANGED = {
     LineKind.SELECTION: frozenset({"selections"}),
     LineKind.REVERSAL: frozenset({"selections"}),
+    **hybrid.STATE_KEYS,
 }
 
 
@@ -274,7 +275,9 @@ def _state_follows(previous: Line | None, line: Line) -> bool:
         return True
     before, after = dict(previous.state), dict(line.state)
     if line.kind in STATUS_LINES:
-        return after == before | {"status": STATUS_LINES[line.kind].value}
+        if after.get("status") != STATUS_LINES[line.kind]:
+            return False
+        before["status"] = after["status"]
     for key in _STATE_KEYS_CHANGED.get(line.kind, frozenset()):
         before.pop(key, None)
         after.pop(key, None)
