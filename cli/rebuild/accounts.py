@@ -10,7 +10,7 @@ from cli.rebuild.exceptions import Exceptions
 from cli.rebuild.figures import Figures, Selection, SemesterFigures
 from cli.rebuild.history import InForce, Participant
 from retiro.rules.calendar import Semester
-from retiro.rules.money import format_cents, format_percent, round_half_away
+from retiro.rules.money import format_cents, round_half_away
 from retiro.rules.refusals import Refusal
 from retiro.rules.savings_accounts import average_monthly_balance_cents, yield_cents
 
@@ -23,7 +23,7 @@ HEADER = (
 class _Posting:
     """A semester as every account posts it: its figures and settings, and where its six months stand in the credits."""
 
-    semester: Semester
+    name: str
     ends_on: date
     figures: SemesterFigures
     average_balance_method: str
@@ -48,7 +48,7 @@ class Accounts:
     def _posting(self, semester: Semester, number: int) -> _Posting:
         figures = self._figures.of(semester)
         return _Posting(
-            semester,
+            str(semester),
             semester.ends_on,
             figures,
             figures.setting("average_balance_method"),
@@ -64,17 +64,17 @@ class Accounts:
             selection = posting.figures.selection(_in_force(participant.selections, posting.ends_on))
             percent = selection if isinstance(selection, Refusal) else posting.figures.percent(selection)
             if isinstance(percent, Refusal):
-                self._exceptions.stops(participant.participant_id, posting.semester, percent)
+                self._exceptions.stops(participant.participant_id, posting.name, percent)
                 return
             balances_cents = list(accumulate(months_cents[posting.months], initial=opening_cents))
             average_cents = average_monthly_balance_cents(balances_cents, posting.average_balance_method)
-            amount_cents = yield_cents(average_cents, percent, posting.negative_yield)
+            amount_cents = yield_cents(average_cents, percent.exact, posting.negative_yield)
             credits_cents = balances_cents[-1] - opening_cents
             closing_cents = balances_cents[-1] + amount_cents
             yield (
-                f"{participant.participant_id},{posting.semester},{format_cents(opening_cents)},"
+                f"{participant.participant_id},{posting.name},{format_cents(opening_cents)},"
                 f"{format_cents(credits_cents)},{format_cents(round_half_away(average_cents))},"
-                f"{format_percent(percent)},{format_cents(amount_cents)},{format_cents(closing_cents)}\n"
+                f"{percent.shown},{format_cents(amount_cents)},{format_cents(closing_cents)}\n"
             )
             opening_cents = closing_cents
 

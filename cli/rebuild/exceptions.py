@@ -45,11 +45,11 @@ class Exceptions:
         sentence = SENTENCES[RefusalCode.INVALID_INPUT].with_facts(field=column, rule_en=rule.en, rule_es=rule.es)
         self._row(file, line, participant_id, RefusalCode.INVALID_INPUT, sentence)
 
-    def stops(self, participant_id: str, semester: object, refusal: Refusal) -> None:
+    def stops(self, participant_id: str, semester: str, refusal: Refusal) -> None:
         """An account that stops at a semester."""
         sentence = refusal.sentence
         self.rows.append(
-            NotTaken(participant_id, len(FILES), 0, str(semester), refusal.code, f"{sentence.en} / {sentence.es}")
+            NotTaken(participant_id, len(FILES), 0, semester, refusal.code, f"{sentence.en} / {sentence.es}")
         )
 
     def _row(self, file: str, line: int, participant_id: str, code: str, sentence: Sentence) -> None:

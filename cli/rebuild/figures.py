@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from datetime import date
 from fractions import Fraction
 from pathlib import Path
+from typing import NamedTuple
 
 from pydantic_core import PydanticCustomError
 
@@ -16,7 +17,7 @@ from cli.rebuild.exceptions import Exceptions
 from cli.rebuild.tables import Row, plain_date, read_table
 from retiro.rules import settings as board_settings
 from retiro.rules.calendar import Semester, parse_date
-from retiro.rules.money import parse_percent
+from retiro.rules.money import format_percent, parse_percent
 from retiro.rules.refusals import Refusal, RefusalCode
 from retiro.rules.savings_accounts import (
     FIXED_INCOME,
@@ -55,6 +56,13 @@ def option_code(text: str) -> str:
     return text
 
 
+class SemesterPercent(NamedTuple):
+    """The exact percent of a selection for a semester, and as it is shown."""
+
+    exact: Fraction
+    shown: str
+
+
 @dataclass
 class SemesterFigures:
     """A semester's settings and its options' figures. A percent is worked out once for all who selected alike."""
@@ -62,7 +70,7 @@ class SemesterFigures:
     semester: Semester
     settings: Mapping[str, str]
     option_yields: Mapping[str, OptionYield]
-    _percents: dict[Selection, Fraction | Refusal] = field(default_factory=dict)
+    _percents: dict[Selection, SemesterPercent | Refusal] = field(default_factory=dict)
 
     def setting(self, name: str) -> str:
         """The value of a setting for the semester, its default where nothing was adopted."""
@@ -77,8 +85,8 @@ class SemesterFigures:
             return Refusal(RefusalCode.NO_SELECTION, f"{SECTION}(b)(1)", field="selection", semester=self.semester)
         return ((in_its_place, WHOLE_PERCENT),)
 
-    def percent(self, selection: Selection) -> Fraction | Refusal:
-        """The semester's exact percent for a selection, or why there is none, as `semester_yield` has it."""
+    def percent(self, selection: Selection) -> SemesterPercent | Refusal:
+        """The semester's percent for a selection, or why there is none, as `semester_yield` has it."""
         found = self._percents.get(selection)
         if found is None:
             try:
@@ -88,11 +96,12 @@ class SemesterFigures:
             self._percents[selection] = found
         return found
 
-    def _percent(self, selection: Selection) -> Fraction:
+    def _percent(self, selection: Selection) -> SemesterPercent:
         for option, _ in selection:
             check_figures(self.semester, option, self.option_yields.get(option))
         selected = {option: self.option_yields[option] for option, _ in selection}
-        return semester_percent(dict(selection), option_percents(self.semester, selected, self.settings))
+        percent = semester_percent(dict(selection), option_percents(self.semester, selected, self.settings))
+        return SemesterPercent(percent, format_percent(percent))
 
 
 class Figures:
@@ -142,7 +151,7 @@ class Figures:
         figures = self.of(semester)
         statutory = [option for option in STATUTORY_OPTIONS if option in self.options]
         return all(
-            isinstance(figures.percent(((option, WHOLE_PERCENT),)), Fraction)
+            isinstance(figures.percent(((option, WHOLE_PERCENT),)), SemesterPercent)
             for option in {*statutory, *figures.option_yields}
         )
 
