@@ -12,7 +12,8 @@ from http import HTTPStatus
 from typing import Self
 
 from retiro.ledger.board import BoardBook
-from retiro.ledger.resolutions import RESOLUTION, Kind, Resolution, UnsoundError, check, hash_of
+from retiro.ledger.resolution_checks import check
+from retiro.ledger.resolutions import RESOLUTION, Kind, Resolution, UnsoundError, hash_of
 from retiro.portal import Principal, Problem, conflict, not_found
 from retiro.registry.clock import Clock
 from retiro.registry.table import AlreadyThereError, Item, Table

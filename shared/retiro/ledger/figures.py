@@ -14,7 +14,9 @@ from typing import Generic, TypeVar
 from retiro.ledger.encoding import GENESIS
 from retiro.ledger.resolutions import (
     STATUTORY_OPTIONS,
+    AnnuityFactors,
     ClosureDays,
+    HybridReturn,
     Option,
     OptionSemester,
     PortfolioReturn,
@@ -28,14 +30,23 @@ from retiro.ledger.resolutions import (
 from retiro.rules import parameters
 from retiro.rules.calendar import Semester
 from retiro.rules.forms import Sentence
+from retiro.rules.judiciary_hybrid import SECTION as SECTION_242B
+from retiro.rules.judiciary_hybrid.factors import CITATION as FACTOR_CLAUSE
 from retiro.rules.receipts import Act
 from retiro.rules.refusals import Refusal
 from retiro.rules.savings_accounts import FIXED_INCOME, SECTION, SYSTEM_PORTFOLIO, OptionYield
+from retiro.rules.savings_accounts.arithmetic import MONTHS_IN_SEMESTER
 from retiro.rules.savings_accounts.options import clause_of, share_in_force
 from retiro.rules.settings import SETTINGS
 
 SAVINGS_SETTINGS = tuple(name for name, setting in SETTINGS.items() if setting.citation.startswith(SECTION))
 """The settings that a semester's yield rests on: each must be adopted, in force on the semester's last day."""
+
+HYBRID_RETURN_SETTINGS = ("average_balance_method", "negative_yield")
+"""The settings that the hybrid accounts' return rests on: how the balance is averaged, and what a loss does."""
+
+HYBRID_RETURN = "hybrid_return"
+FACTOR_TABLE = "factor_table"
 
 T = TypeVar("T")
 
@@ -63,6 +74,19 @@ class Figure(Generic[T]):
     entry: Entry
 
 
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """What ends on a day, that one not included, with nothing adopted to follow it."""
+
+    name: str
+    until: date
+
+
+def act_of(figure: Figure[T]) -> Act:
+    """The act that a figure rests on, as a receipt names it."""
+    return Act(str(figure.entry.resolution.act), figure.in_force_from)
+
+
 class Figures:
     """What a fund's book says, folded. Pure look-ups."""
 
@@ -73,6 +97,8 @@ class Figures:
         self._semesters: dict[tuple[str, Semester], Figure[OptionYield]] = {}
         self._options: dict[str, list[Figure[Option]]] = {}
         self._settings: dict[str, list[Figure[str]]] = {}
+        self._factors: list[Figure[AnnuityFactors]] = []
+        self._returns: dict[tuple[Semester, int], Figure[Fraction]] = {}
         self._closure_days: set[date] = set()
         for entry in entries:
             self._take(entry)
@@ -109,18 +135,42 @@ class Figures:
             if _in_force(self._settings.get(name, []), semester.ends_on) is None
         ]
 
+    def factor_table(self, on: date) -> Figure[AnnuityFactors]:
+        """The factor table that an annuity from this day on is issued on, § 242b(c)(2). Raises `not_in_force`."""
+        return parameters.pick(FACTOR_TABLE, self._factors, on, citation=FACTOR_CLAUSE, field="retirement_date")
+
+    def hybrid_return(self, semester: Semester, months: int = MONTHS_IN_SEMESTER) -> Figure[Fraction]:
+        """The percent that the hybrid accounts earned in a semester's first complete months. Raises `not_in_force`."""
+        periods = [figure for (_, covered), figure in self._returns.items() if covered == months]
+        name = f"{HYBRID_RETURN} {semester}" + ("" if months == MONTHS_IN_SEMESTER else f", {months} months")
+        return parameters.pick(name, periods, semester.starts_on, citation=SECTION_242B)
+
+    def missing_return(self, semester: Semester) -> list[str]:
+        """What must still be adopted before the hybrid accounts' return of a semester can be posted, by name."""
+        lacking = [] if (semester, MONTHS_IN_SEMESTER) in self._returns else [f"{HYBRID_RETURN} {semester}"]
+        return lacking + [
+            f"setting {name}"
+            for name in HYBRID_RETURN_SETTINGS
+            if _in_force(self._settings.get(name, []), semester.ends_on) is None
+        ]
+
+    def endings(self, on: date, by: date) -> list[Ending]:
+        """What is in force on a day and ends by another with nothing after it: factor tables and options, by name."""
+        ends = {FACTOR_TABLE: _ends_on(self._factors, on)}
+        ends |= {code: _ends_on(periods, on) for code, periods in sorted(self._options.items())}
+        return [Ending(name, until) for name, until in ends.items() if until is not None and until <= by]
+
     def setting(self, name: str, on: date) -> str:
         """The value of a setting on a day. Raises `not_in_force` where no act in force has adopted one."""
         return self._setting(name, on).value
 
-    def settings(self, on: date) -> dict[str, str]:
-        """All settings that a semester's yield rests on, on a day. Raises `not_in_force`."""
-        return {name: self.setting(name, on) for name in SAVINGS_SETTINGS}
+    def settings(self, on: date, names: Sequence[str] = SAVINGS_SETTINGS) -> dict[str, str]:
+        """Settings by name, those that a semester's yield rests on if no others, on a day. Raises `not_in_force`."""
+        return {name: self.setting(name, on) for name in names}
 
-    def acts(self, on: date) -> dict[str, Act]:
+    def acts(self, on: date, names: Sequence[str] = SAVINGS_SETTINGS) -> dict[str, Act]:
         """The acts that these settings rest on, as a receipt names them. Raises `not_in_force`."""
-        found = {name: self._setting(name, on) for name in SAVINGS_SETTINGS}
-        return {name: Act(str(one.entry.resolution.act), one.in_force_from) for name, one in found.items()}
+        return {name: act_of(self._setting(name, on)) for name in names}
 
     def options_in_force(self, on: date) -> list[str]:
         """The codes that a participant may select on a day: the statute's two, then the Board's own by code."""
@@ -146,6 +196,9 @@ class Figures:
                 _check_vintage(standing, value, resolution.vintage, "semester")
                 if isinstance(resolution, OptionSemester):
                     self._check_option(code, resolution.semester.ends_on, "option")
+            case HybridReturn():
+                standing_return = self._returns.get((resolution.semester, resolution.months))
+                _check_vintage(standing_return, resolution.percent, resolution.vintage, "semester", SECTION_242B)
             case SettingAdopted() if names_option(resolution):
                 self._check_option(resolution.value, resolution.in_force_from, "value")
 
@@ -167,6 +220,11 @@ class Figures:
                 _replace_from(standing_values, Figure(setting.value, setting.in_force_from, None, entry))
             case ClosureDays() as closed:
                 self._closure_days |= set(closed.dates)
+            case AnnuityFactors() as factors:
+                _replace_from(self._factors, Figure(factors, factors.in_force_from, factors.until, entry))
+            case HybridReturn() as earned:
+                first, until = earned.semester.starts_on, earned.semester.next().starts_on
+                self._returns[earned.semester, earned.months] = Figure(earned.percent, first, until, entry)
 
     def _option_yield(self, semester: Semester, code: str) -> OptionYield:
         if code == FIXED_INCOME:
@@ -217,6 +275,16 @@ def _in_force(periods: Sequence[Figure[T]], on: date) -> Figure[T] | None:
     return None
 
 
+def _ends_on(periods: Sequence[Figure[T]], on: date) -> date | None:
+    """The day on which what is in force on `on` ends with nothing after it; `None` where it doesn't, or nothing is."""
+    until = None
+    while (standing := _in_force(periods, until or on)) is not None:
+        if standing.until is None:
+            return None
+        until = standing.until
+    return until
+
+
 def _replace_from(standing: list[Figure[T]], new: Figure[T]) -> None:
     """Put a period among those of its name: in place of one from the same day, each ending where the next begins."""
     periods = [one for one in standing if one.in_force_from != new.in_force_from] + [new]
@@ -228,7 +296,9 @@ def _replace_from(standing: list[Figure[T]], new: Figure[T]) -> None:
     standing[:] = periods
 
 
-def _check_vintage(standing: Figure[T] | None, value: T, vintage: date, field: str) -> None:
+def _check_vintage(
+    standing: Figure[T] | None, value: T, vintage: date, field: str, citation: str = f"{SECTION}(b)(3)"
+) -> None:
     if standing is None:
         return
     of_standing = standing.entry.resolution.vintage
@@ -241,5 +311,5 @@ def _check_vintage(standing: Figure[T] | None, value: T, vintage: date, field: s
             f"Consta una cifra del {of_standing}, por {standing.entry.resolution_id}; solo una más nueva la sustituye.",
         ),
         field=field,
-        citation=f"{SECTION}(b)(3)",
+        citation=citation,
     )

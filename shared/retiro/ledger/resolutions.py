@@ -13,8 +13,11 @@ from pydantic import Field, StringConstraints, TypeAdapter
 from retiro.ledger.encoding import content_hash
 from retiro.rules.calendar import Date, Semester, last_day_of_month
 from retiro.rules.forms import Form, Sentence
-from retiro.rules.money import Percent
+from retiro.rules.judiciary_hybrid import FactorTable, format_age
+from retiro.rules.judiciary_hybrid.factors import AgeInMonths, Unit
+from retiro.rules.money import NonNegativePercent, Percent, format_decimal
 from retiro.rules.savings_accounts import FIXED_INCOME, SYSTEM_PORTFOLIO
+from retiro.rules.savings_accounts.arithmetic import MONTHS_IN_SEMESTER
 from retiro.rules.settings import SETTINGS
 
 Fund = Annotated[str, StringConstraints(pattern=r"^[A-Z]{3,6}$"), Field(examples=["ERS"])]
@@ -28,6 +31,7 @@ STATUTORY_OPTIONS = (FIXED_INCOME, SYSTEM_PORTFOLIO)
 
 _MONTHS_MAX = 600
 _DAYS_MAX = 60
+_POINTS_MAX = 600
 
 
 class ActKind(StrEnum):
@@ -122,8 +126,87 @@ class ClosureDays(_Resolved):
     dates: Annotated[list[Date], Field(min_length=1, max_length=_DAYS_MAX)]
 
 
+class Makeham(Form):
+    """Mortality by Makeham's law, by its constants."""
+
+    law: Literal["makeham"]
+    A: NonNegativePercent
+    B: NonNegativePercent
+    c: NonNegativePercent
+
+
+class SoaTable(Form):
+    """Mortality by a table of the Society of Actuaries, by its number."""
+
+    soa_table: Annotated[int, Field(ge=1)]
+
+
+class BlendedTable(SoaTable):
+    """A table and its weight in a blend."""
+
+    weight_percent: NonNegativePercent
+
+
+class Blend(Form):
+    """Mortality by several tables, whose death rates are weighed."""
+
+    blend: Annotated[list[BlendedTable], Field(min_length=1, max_length=10)]
+
+
+class NamedMortality(Form):
+    """Mortality by a table that the actuary names."""
+
+    named: Text
+
+
+class AnnuityFactors(_Resolved):
+    """The factors by age that annuities are issued on, and what they rest on. § 242b(c)(2).
+
+    Points are in the order of the ages, no more than a year apart. `payment` is when in a month the annuity is paid.
+    """
+
+    kind: Literal["factor_table"]
+    fund: Literal["JRS"]
+    unit: Unit
+    points: Annotated[dict[AgeInMonths, Percent], Field(min_length=1, max_length=_POINTS_MAX)]
+    mortality: Makeham | Blend | SoaTable | NamedMortality
+    interest_percent: NonNegativePercent
+    method: Text
+    payment: Literal["start", "end"]
+    actuary: Text
+    consulted_on: Date
+    in_force_from: Date
+    until: Date | None = None
+
+    @property
+    def table(self) -> FactorTable:
+        """The table as `life_annuity` takes it."""
+        by_age = {format_age(age): format_decimal(factor) for age, factor in self.points.items()}
+        return FactorTable.model_validate({"unit": self.unit, "points": by_age})
+
+
+class HybridReturn(_Resolved):
+    """What the hybrid accounts earned in a semester, or in its first complete months. The Board's percent.
+
+    The percent is that of the months, as it is: it isn't a year's. It is the whole semester's where `months` is six.
+    """
+
+    kind: Literal["hybrid_return"]
+    fund: Literal["JRS"]
+    semester: Semester
+    percent: Percent
+    months: Annotated[int, Field(ge=1, le=MONTHS_IN_SEMESTER)] = MONTHS_IN_SEMESTER
+
+
 Resolution = Annotated[
-    TreasuryYields | PortfolioReturn | Option | OptionSemester | SettingAdopted | ClosureDays,
+    TreasuryYields
+    | PortfolioReturn
+    | Option
+    | OptionSemester
+    | SettingAdopted
+    | ClosureDays
+    | AnnuityFactors
+    | HybridReturn,
     Field(discriminator="kind"),
 ]
 RESOLUTION: TypeAdapter[Resolution] = TypeAdapter(Resolution)
@@ -138,6 +221,8 @@ class Kind(StrEnum):
     OPTION_YIELD = "option_yield"
     SETTING = "setting"
     CLOSURE_DAYS = "closure_days"
+    FACTOR_TABLE = "factor_table"
+    HYBRID_RETURN = "hybrid_return"
 
 
 class UnsoundError(Exception):
@@ -156,117 +241,13 @@ def hash_of(resolution: Resolution) -> str:
     return content_hash(RESOLUTION.dump_python(resolution, mode="json")).hex()
 
 
-def check(resolution: Resolution, today: date) -> None:
-    """Check what can be told from the resolution itself. Raises `UnsoundError`."""
-    for field, day in (("act.date", resolution.act.date), ("vintage", resolution.vintage)):
-        if day > today:
-            raise UnsoundError(
-                "date_to_come",
-                Sentence(f"{day} is still to come.", f"El {day} está por venir."),
-                field=field,
-                citation="3 L.P.R.A. § 786-7",
-            )
-    match resolution:
-        case TreasuryYields():
-            _check_months(resolution)
-        case PortfolioReturn() | OptionSemester():
-            _check_over(resolution.semester, resolution.vintage)
-        case Option():
-            _check_option(resolution)
-        case SettingAdopted():
-            _check_setting(resolution)
-        case ClosureDays():
-            _must_be_order(resolution.act, "dates", "Executive order; 3 L.P.R.A. § 786-7(a)(3)")
-
-
 def month_period(month: str) -> tuple[date, date]:
     """The first and the last day of a month `2025-06`."""
     year, number = int(month[:4]), int(month[5:])
     return date(year, number, 1), date(year, number, last_day_of_month(year, number))
 
 
-def _check_months(resolution: TreasuryYields) -> None:
-    # A month's average is final only after its last day.
-    for month in resolution.months:
-        if month_period(month)[1] >= resolution.vintage:
-            raise UnsoundError(
-                "month_not_over",
-                Sentence(
-                    f"The average of {month} is final only after the month; the vintage is {resolution.vintage}.",
-                    f"El promedio de {month} es final solo después del mes; la fecha del dato es {resolution.vintage}.",
-                ),
-                field=f"months.{month}",
-                citation="3 L.P.R.A. § 786-7(b)(3)(A)",
-            )
-
-
-def _check_over(semester: Semester, vintage: date) -> None:
-    if vintage <= semester.ends_on:
-        raise UnsoundError(
-            "semester_not_over",
-            Sentence(
-                f"The figures of {semester} are final only after {semester.ends_on}; the vintage is {vintage}.",
-                f"Las cifras de {semester} son finales después del {semester.ends_on}; la fecha del dato es {vintage}.",
-            ),
-            field="semester",
-            citation="3 L.P.R.A. § 786-7(b)(3)",
-        )
-
-
-def _check_option(resolution: Option) -> None:
-    if resolution.code in STATUTORY_OPTIONS:
-        raise UnsoundError(
-            "option_is_statutory",
-            Sentence(
-                f"{resolution.code} is created by the statute, not by the Board.",
-                f"{resolution.code} la crea la ley, no la Junta.",
-            ),
-            field="code",
-            citation="3 L.P.R.A. § 786-7(b)(3)",
-        )
-    if resolution.until is not None and resolution.until <= resolution.in_force_from:
-        raise UnsoundError(
-            "ends_before_it_begins",
-            Sentence("It ends before it begins.", "Termina antes de comenzar."),
-            field="until",
-            citation="3 L.P.R.A. § 786-7(b)(3)(C)",
-        )
-
-
-def _check_setting(resolution: SettingAdopted) -> None:
-    setting = SETTINGS.get(resolution.name)
-    if setting is None:
-        raise UnsoundError(
-            "unknown_setting",
-            Sentence(
-                f"There is no setting {resolution.name}.", f"No existe la opción reglamentaria {resolution.name}."
-            ),
-            field="name",
-            citation="Settings of the Board",
-        )
-    if not setting.admits(resolution.value):
-        choices = ", ".join((setting.default, *setting.alternatives))
-        raise UnsoundError(
-            "unknown_setting_value",
-            Sentence(f"{setting.name} may be: {choices}.", f"{setting.name} puede ser: {choices}."),
-            field="value",
-            citation=setting.citation,
-        )
-    if names_option(resolution):
-        _must_be_order(resolution.act, "value", setting.citation)
-
-
 def names_option(resolution: SettingAdopted) -> bool:
     """Whether the setting's value is an investment option's code."""
     setting = SETTINGS[resolution.name]
     return setting.takes_option and resolution.value not in {setting.default, *setting.alternatives}
-
-
-def _must_be_order(act: ActOfTheBoard, field: str, citation: str) -> None:
-    if act.kind is not ActKind.ORDER:
-        raise UnsoundError(
-            "act_must_be_order",
-            Sentence("This takes an order.", "Esto requiere una orden."),
-            field=field,
-            citation=citation,
-        )
