@@ -170,7 +170,7 @@ def test_a_table_that_another_follows_does_not_end(adopted, figures):
 
 def test_a_return_of_the_first_months_does_not_stand_for_the_semester(adopted, figures, clock):
     clock.advance(days=185)  # 2026-01-11
-    adopted("hybrid_return", semester="FY2026-S1", percent="1.25", months=3, vintage="2025-10-01")
+    adopted("hybrid_return", semester="FY2026-S1", percent="1.25", months_covered=3, vintage="2025-10-01")
 
     assert figures().hybrid_return(FY2026_S1, 3).value == Fraction("1.25")
     with pytest.raises(Refusal) as refusal:
@@ -194,7 +194,7 @@ def test_a_return_of_the_first_months_does_not_stand_for_the_semester(adopted, f
     ("code", "content"),
     [
         ("semester_not_over", {"semester": "FY2025-S2", "percent": "2.5", "vintage": "2025-06-30"}),
-        ("semester_not_over", {"semester": "FY2025-S2", "percent": "1.1", "months": 3, "vintage": "2025-03-31"}),
+        ("semester_not_over", {"semester": "FY2025-S2", "percent": "1.1", "months_covered": 3, "vintage": "2025-03-31"}),
         ("percent_below_minus_100", {"semester": "FY2025-S2", "percent": "-100.01"}),
     ],
 )
@@ -208,7 +208,7 @@ def test_a_return_is_final_the_day_after_its_last_month(propose):
     assert (
         propose("hybrid_return", fund="JRS", semester="FY2025-S2", percent="-100", vintage="2025-07-01").status == 201
     )
-    months = {"semester": "FY2025-S2", "percent": "1.1", "months": 3, "vintage": "2025-04-01"}
+    months = {"semester": "FY2025-S2", "percent": "1.1", "months_covered": 3, "vintage": "2025-04-01"}
     assert propose("hybrid_return", fund="JRS", **months).status == 201
 
 

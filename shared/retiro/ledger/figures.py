@@ -197,7 +197,7 @@ class Figures:
                 if isinstance(resolution, OptionSemester):
                     self._check_option(code, resolution.semester.ends_on, "option")
             case HybridReturn():
-                standing_return = self._returns.get((resolution.semester, resolution.months))
+                standing_return = self._returns.get((resolution.semester, resolution.months_covered))
                 _check_vintage(standing_return, resolution.percent, resolution.vintage, "semester", SECTION_242B)
             case SettingAdopted() if names_option(resolution):
                 self._check_option(resolution.value, resolution.in_force_from, "value")
@@ -224,7 +224,7 @@ class Figures:
                 _replace_from(self._factors, Figure(factors, factors.in_force_from, factors.until, entry))
             case HybridReturn() as earned:
                 first, until = earned.semester.starts_on, earned.semester.next().starts_on
-                self._returns[earned.semester, earned.months] = Figure(earned.percent, first, until, entry)
+                self._returns[earned.semester, earned.months_covered] = Figure(earned.percent, first, until, entry)
 
     def _option_yield(self, semester: Semester, code: str) -> OptionYield:
         if code == FIXED_INCOME:

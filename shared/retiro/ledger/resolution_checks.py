@@ -159,7 +159,7 @@ def _check_hybrid_return(resolution: HybridReturn) -> None:
             field="percent",
             citation=SECTION_242B,
         )
-    last_month = resolution.semester.months[resolution.months - 1]
+    last_month = resolution.semester.months[resolution.months_covered - 1]
     over_on = month_period(last_month)[1]
     if resolution.vintage <= over_on:
         raise UnsoundError(

@@ -188,14 +188,14 @@ class AnnuityFactors(_Resolved):
 class HybridReturn(_Resolved):
     """What the hybrid accounts earned in a semester, or in its first complete months. The Board's percent.
 
-    The percent is that of the months, as it is: it isn't a year's. It is the whole semester's where `months` is six.
+    The percent is that of the months, as it is: it isn't a year's. It is the whole semester's where `months_covered` is six.
     """
 
     kind: Literal["hybrid_return"]
     fund: Literal["JRS"]
     semester: Semester
     percent: Percent
-    months: Annotated[int, Field(ge=1, le=MONTHS_IN_SEMESTER)] = MONTHS_IN_SEMESTER
+    months_covered: Annotated[int, Field(ge=1, le=MONTHS_IN_SEMESTER)] = MONTHS_IN_SEMESTER
 
 
 Resolution = Annotated[
