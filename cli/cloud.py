@@ -1,7 +1,7 @@
 """The local cloud: MiniStack in a process of its own, with the project's template deployed to it.
 
-A cloud lives in a folder `.local/NAME`: its port, its log, and all that MiniStack and the functions leave behind, so
-that two clouds never meet and `down` takes everything away with the folder. Nothing here needs Docker.
+A cloud has a folder `.local/NAME` with its port and its log, and a temporary folder for all that MiniStack and the
+functions leave behind. So two clouds never meet, and `down` takes everything away. Nothing here needs Docker.
 """
 
 import json
@@ -10,6 +10,7 @@ import shutil
 import signal
 import socket
 import subprocess
+import tempfile
 import time
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -30,6 +31,7 @@ SAM = ROOT / ".tools" / "sam" / "bin" / "sam"
 REGION = "us-east-1"
 ACCOUNT = "000000000000"
 START_SECONDS_MAX = 60
+MEMORY_BYTES_MIN = 4 * 1024**3
 
 
 class CloudError(click.ClickException):
@@ -42,6 +44,7 @@ class Running:
 
     port: int
     pid: int
+    temporary: str
 
 
 class Cloud:
@@ -58,7 +61,7 @@ class Cloud:
     def running(self) -> Running | None:
         """The process that answers for this cloud; none if it was never started, or has ended."""
         started = self._started
-        return started if started is not None and _answers(started.port) else None
+        return started if started is not None and _is_ministack(started.pid) and _answers(started.port) else None
 
     @property
     def endpoint(self) -> str:
@@ -80,20 +83,21 @@ class Cloud:
         """
         if self.running is not None:
             return
-        temporary = self.folder / "tmp"
-        temporary.mkdir(parents=True, exist_ok=True)
+        self.stop()  # what an earlier one left, that was not stopped in order
+        self.folder.mkdir(parents=True)
+        temporary = Path(tempfile.mkdtemp(prefix=f"retiro-{self.name}-", dir=_fast_folder() or self.folder))
         port = _free_port()
         with (self.folder / "ministack.log").open("ab") as log:
             self._child = subprocess.Popen(
                 [MINISTACK_PYTHON, "-m", "ministack"],
                 cwd=self.folder,
-                env=_process_environment(port, self.folder),
+                env=_process_environment(port, temporary),
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
                 start_new_session=True,
             )
-        (self.folder / "cloud.json").write_text(json.dumps(asdict(Running(port, self._child.pid))))
+        (self.folder / "cloud.json").write_text(json.dumps(asdict(Running(port, self._child.pid, str(temporary)))))
         deadline = time.monotonic() + START_SECONDS_MAX
         while not _answers(port):
             if self._child.poll() is not None or time.monotonic() > deadline:
@@ -104,20 +108,23 @@ class Cloud:
         """Stops the process, with the functions that it runs, and takes away all that they left."""
         started = self._started
         if started is not None:
-            # Nothing is kept, so nothing has to be put in order first.
-            os.killpg(started.pid, signal.SIGKILL)
-        if self._child is not None:
-            self._child.wait()
+            if _is_ministack(started.pid):
+                # Nothing is kept, so nothing has to be put in order first.
+                os.killpg(started.pid, signal.SIGKILL)
+            if self._child is not None:
+                self._child.wait()
+            while _is_ministack(started.pid):
+                time.sleep(0.05)
+            shutil.rmtree(started.temporary, ignore_errors=True)
         shutil.rmtree(self.folder, ignore_errors=True)
 
     @property
     def _started(self) -> Running | None:
-        """The process that was started for this cloud, if it hasn't ended."""
+        """The process that was last started for this cloud, whether or not it still runs."""
         try:
-            started = Running(**json.loads((self.folder / "cloud.json").read_text()))
+            return Running(**json.loads((self.folder / "cloud.json").read_text()))
         except FileNotFoundError:
             return None
-        return started if _is_ministack(started.pid) else None
 
     # --- the stack ---
 
@@ -168,6 +175,14 @@ class Cloud:
         )
 
 
+def _fast_folder() -> Path | None:
+    """A folder in memory, where there is one with room: every function's process unpacks the layer of its own."""
+    memory = Path("/dev/shm")  # noqa: S108
+    if memory.is_dir() and os.access(memory, os.W_OK) and shutil.disk_usage(memory).free > MEMORY_BYTES_MIN:
+        return memory
+    return None
+
+
 def _free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
@@ -203,7 +218,7 @@ def _client_environment(endpoint: str) -> dict[str, str]:
     }
 
 
-def _process_environment(port: int, folder: Path) -> dict[str, str]:
+def _process_environment(port: int, temporary: Path) -> dict[str, str]:
     kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
     return {
         **kept,
@@ -214,9 +229,9 @@ def _process_environment(port: int, folder: Path) -> dict[str, str]:
         "MINISTACK_ACCOUNT_ID": ACCOUNT,
         "MINISTACK_REGION": REGION,
         "IOT_MTLS_ENABLED": "0",
-        "TMPDIR": str(folder / "tmp"),
-        "S3_DATA_DIR": str(folder / "tmp" / "s3"),
-        "STATE_DIR": str(folder / "tmp" / "state"),
+        "TMPDIR": str(temporary),
+        "S3_DATA_DIR": str(temporary / "s3"),
+        "STATE_DIR": str(temporary / "state"),
         "LOG_LEVEL": "INFO",
     }
 
