@@ -41,7 +41,19 @@ from retiro.rules.judiciary_hybrid.factors import (
     monthly_annuity_cents,
     parse_age,
 )
-from retiro.rules.judiciary_hybrid.payees import HEIRS, Beneficiary, Debt, Designation, Heir, Payee
+from retiro.rules.judiciary_hybrid.payees import (
+    CHOICES,
+    HEIRS,
+    Beneficiary,
+    ClaimGiven,
+    ClaimResult,
+    Debt,
+    Designation,
+    Heir,
+    Payee,
+    PersonsDecision,
+    shares_of,
+)
 from retiro.rules.judiciary_hybrid.returns import (
     ProvisionalYield,
     ProvisionalYieldGiven,
@@ -53,6 +65,7 @@ from retiro.rules.judiciary_hybrid.separations import SeparationBenefit, Separat
 
 __all__ = [
     "ANNUITY_PAYMENTS",
+    "CHOICES",
     "FACTOR_TABLE",
     "HEIRS",
     "SECTION",
@@ -62,6 +75,8 @@ __all__ = [
     "AnnuityPayments",
     "AnnuityPaymentsGiven",
     "Beneficiary",
+    "ClaimGiven",
+    "ClaimResult",
     "Debt",
     "Designation",
     "Factor",
@@ -72,6 +87,7 @@ __all__ = [
     "Payee",
     "PensionerDeathBenefit",
     "PensionerDeathBenefitGiven",
+    "PersonsDecision",
     "ProvisionalYield",
     "ProvisionalYieldGiven",
     "SeparationBenefit",
@@ -92,4 +108,5 @@ __all__ = [
     "pensioner_death_benefit",
     "provisional_yield",
     "separation_benefit",
+    "shares_of",
 ]

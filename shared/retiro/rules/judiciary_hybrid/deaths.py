@@ -1,5 +1,6 @@
 """§ 242b(e), (f): the death of a participant in active service, and the death of a pensioner."""
 
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Literal
 
@@ -10,10 +11,12 @@ from retiro.rules.judiciary_hybrid.annuities import dies_as_in_active_service
 from retiro.rules.judiciary_hybrid.payees import (
     ClaimGiven,
     ClaimResult,
+    Owed,
     Settlement,
     Takers,
-    check_debts,
     collect,
+    debts_to_system,
+    decided,
     leave_uncollected,
     owed,
     takers_of,
@@ -69,7 +72,8 @@ class PensionerDeathBenefit(ClaimResult):
 @determination("active_death_refund", f"{SECTION}(e)", ActiveDeathRefundGiven, ActiveDeathRefund)
 def active_death_refund(given: ActiveDeathRefundGiven, sheet: Worksheet) -> ActiveDeathRefund:
     """(e): contributions and their return as of the death, less debts to the System, to those who take."""
-    if given.separated_on is not None and given.separated_on < given.death_date:
+    separated = given.separated_on is not None and given.separated_on < given.death_date
+    if separated and decided(given, "separated_before_death", "(e)", sheet) is None:
         raise Refusal(
             RefusalCode.NEEDS_DECISION,
             f"{SECTION}(e), (f)",
@@ -77,7 +81,7 @@ def active_death_refund(given: ActiveDeathRefundGiven, sheet: Worksheet) -> Acti
             reason_en="the participant had separated and was not yet a pensioner, which is neither (e) nor (f)",
             reason_es="el participante se había separado y no era aún pensionado, lo que no es ni (e) ni (f)",
         )
-    check_debts(given.debts)
+    debts = debts_to_system(given, "(e)", sheet)
     takers = takers_of(given, "(e)", sheet)
     gross_cents = _gross(
         given.contributions + given.posted_yield + given.provisional_yield,
@@ -87,7 +91,7 @@ def active_death_refund(given: ActiveDeathRefundGiven, sheet: Worksheet) -> Acti
         "(e)",
         sheet,
     )
-    settled = collect(gross_cents, owed(given.debts), "(e)", sheet)
+    settled = collect(gross_cents, owed(debts), "(e)", sheet)
     payees = takers.split(settled.net_cents)
     write_split(payees, "(e)", sheet)
     return ActiveDeathRefund(
@@ -120,12 +124,14 @@ def _gross(exact_cents: int, formula: Sentence, clause: str, sheet: Worksheet) -
 def pensioner_death_benefit(given: PensionerDeathBenefitGiven, sheet: Worksheet) -> PensionerDeathBenefit:
     """(f): what the annuity had not paid of the balance at retirement; through the thirtieth day as under (e)."""
     as_in_service = dies_as_in_active_service(given.retirement_date, given.death_date, sheet)
-    check_debts(given.debts)
+    debts = owed(debts_to_system(given, "(f)", sheet))
     takers = takers_of(given, "(f)", sheet)
-    return _as_in_active_service(given, takers, sheet) if as_in_service else _as_pensioner(given, takers, sheet)
+    return (_as_in_active_service if as_in_service else _as_pensioner)(given, debts, takers, sheet)
 
 
-def _as_in_active_service(given: PensionerDeathBenefitGiven, takers: Takers, sheet: Worksheet) -> PensionerDeathBenefit:
+def _as_in_active_service(
+    given: PensionerDeathBenefitGiven, debts: Sequence[Owed], takers: Takers, sheet: Worksheet
+) -> PensionerDeathBenefit:
     """(f), last sentence: the annuity is void, and what it paid is the first debt."""
     gross_cents = _gross(
         given.balance_at_retirement + given.return_since_retirement,
@@ -134,13 +140,17 @@ def _as_in_active_service(given: PensionerDeathBenefitGiven, takers: Takers, she
         sheet,
     )
     payments_made = (ANNUITY_PAYMENTS, given.annuity_payments_total)
-    settled = collect(gross_cents, [payments_made, *owed(given.debts)], "(f)", sheet)
+    settled = collect(gross_cents, [payments_made, *debts], "(f)", sheet)
     return _result(takers, settled, sheet, void=True, held=False)
 
 
-def _as_pensioner(given: PensionerDeathBenefitGiven, takers: Takers, sheet: Worksheet) -> PensionerDeathBenefit:
+def _as_pensioner(
+    given: PensionerDeathBenefitGiven, debts: Sequence[Owed], takers: Takers, sheet: Worksheet
+) -> PensionerDeathBenefit:
     """(f): the excess of the balance at retirement over the gross of the payments received before death."""
-    lump_sum = sheet.setting("lump_sum_with_transfer_annuity", given.settings, given.death_date)
+    lump_sum: str = sheet.setting("lump_sum_with_transfer_annuity", given.settings, given.death_date)
+    if lump_sum == "hold" and given.transfer_annuity_due:
+        lump_sum = decided(given, "lump_sum_with_transfer_annuity", "(f)", sheet) or lump_sum
     if lump_sum == "pay":
         sheet.ask(_LUMP_SUM_QUESTION)
     excess_cents = _gross(
@@ -159,12 +169,12 @@ def _as_pensioner(given: PensionerDeathBenefitGiven, takers: Takers, sheet: Work
             Sentence("none, since an annuity by transfer is due", "ninguno, pues corresponde anualidad por traspaso"),
             Fraction(0),
         )
-        settled = leave_uncollected(0, owed(given.debts))
+        settled = leave_uncollected(0, debts)
         return _result(takers, settled, sheet, void=False, held=False)
-    debts = owed(given.debts)
     holds_for_debts = (
         any(cents for _, cents in debts)
         and sheet.setting("pensioner_debts", given.settings, given.death_date) == "hold"
+        and decided(given, "pensioner_debts", "(f)", sheet) is None
     )
     settled = leave_uncollected(excess_cents, debts) if holds_for_debts else collect(excess_cents, debts, "(f)", sheet)
     holds = holds_for_debts or (given.transfer_annuity_due and lump_sum == "hold")

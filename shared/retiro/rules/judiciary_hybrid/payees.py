@@ -1,14 +1,14 @@
 """§ 242b(e), (f): whom a death pays: debts to the System first, then those designated, else the heirs, to the cent."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Annotated, Literal
 
-from pydantic import Field, StringConstraints
+from pydantic import Field, StringConstraints, field_validator
 
 from retiro.rules.calendar import Date
-from retiro.rules.forms import Form, Sentence
+from retiro.rules.forms import Form, Sentence, form_error
 from retiro.rules.frame import Given, Result, Worksheet
 from retiro.rules.judiciary_hybrid.section import SECTION, SYSTEM
 from retiro.rules.money import Amount, NonNegativeMoney, NonNegativePercent, format_decimal, split_exact
@@ -57,13 +57,47 @@ class Heir(Form):
     share_percent: NonNegativePercent | None = None
 
 
+Question = Literal[
+    "separated_before_death", "debt_to_another_system", "lump_sum_with_transfer_annuity", "pensioner_debts"
+]
+Choice = Literal["as_in_active_service", "leave_out", "pay", "none", "collect"]
+
+CHOICES: Mapping[Question, tuple[Choice, ...]] = {
+    "separated_before_death": ("as_in_active_service",),
+    "debt_to_another_system": ("leave_out",),
+    "lump_sum_with_transfer_annuity": ("pay", "none"),
+    "pensioner_debts": ("collect",),
+}
+"""What a person may decide where the text, or a setting of the Board, leaves it to a person."""
+
+_REASON_MIN = 10
+
+
+class PersonsDecision(Form):
+    """What a person has decided in this case, why, and with whom as the second."""
+
+    about: Question
+    choice: Choice
+    reason: Annotated[str, StringConstraints(min_length=_REASON_MIN, max_length=500)]
+    decided_by: Name
+    seconded_by: Name | None = None
+
+
 class ClaimGiven(Given):
-    """What both deaths take: the day, the debts, the last designation, and the heirs, if declared."""
+    """What both deaths take: the day, the debts, the last designation, the heirs, if declared, and what was decided."""
 
     death_date: Date
     debts: list[Debt] = Field(default_factory=list)
     designation: Designation | None = None
     heirs: list[Heir] = Field(default_factory=list)
+    decisions: list[PersonsDecision] = Field(default_factory=list)
+
+    @field_validator("decisions")
+    @classmethod
+    def _each_choice_answers_its_question(cls, decisions: list[PersonsDecision]) -> list[PersonsDecision]:
+        if any(one.choice not in CHOICES[one.about] for one in decisions):
+            raise form_error("literal_error")
+        return decisions
 
 
 class CollectedDebt(Form):
@@ -175,7 +209,7 @@ def _designees(given: ClaimGiven, clause: str) -> tuple[Designee, ...]:
     if designation is None or not designation.recognized or designation.filed_on > given.death_date:
         return ()
     people = designation.beneficiaries
-    shares = _shares([each.share_percent for each in people], "designation.beneficiaries", clause)
+    shares = shares_of([each.share_percent for each in people], "designation.beneficiaries", clause)
     return tuple(
         Designee(each.name, share, predeceased=each.died_on is not None and each.died_on <= given.death_date)
         for each, share in zip(people, shares, strict=True)
@@ -183,11 +217,11 @@ def _designees(given: ClaimGiven, clause: str) -> tuple[Designee, ...]:
 
 
 def _heirs(given: ClaimGiven, clause: str) -> tuple[tuple[str, Fraction], ...]:
-    shares = _shares([heir.share_percent for heir in given.heirs], "heirs", clause)
+    shares = shares_of([heir.share_percent for heir in given.heirs], "heirs", clause)
     return tuple((heir.name, share) for heir, share in zip(given.heirs, shares, strict=True))
 
 
-def _shares(percents: Sequence[Fraction | None], field: str, clause: str) -> list[Fraction]:
+def shares_of(percents: Sequence[Fraction | None], field: str, clause: str) -> list[Fraction]:
     """The shares as given, or equal ones where none is."""
     given = [percent for percent in percents if percent is not None]
     if not given:
@@ -203,13 +237,34 @@ def _shares(percents: Sequence[Fraction | None], field: str, clause: str) -> lis
 # What is collected first
 
 
-def check_debts(debts: Sequence[Debt]) -> None:
-    """(e): only debts to the System come off.
+def decided(given: ClaimGiven, about: Question, clause: str, sheet: Worksheet) -> Choice | None:
+    """What a person has decided about a question, written down with the reason; `None` where nobody has."""
+    for one in given.decisions:
+        if one.about == about:
+            second = one.seconded_by or "-"
+            sheet.fact(
+                f"{SECTION}{clause}",
+                Sentence(f"Decision of a person: {about}", f"Decisión de una persona: {about}"),
+                Sentence(
+                    f"{one.reason} (decided by {one.decided_by}, seconded by {second})",
+                    f"{one.reason} (decidido por {one.decided_by}, secundado por {second})",
+                ),
+                one.choice,
+            )
+            return one.choice
+    return None
+
+
+def debts_to_system(given: ClaimGiven, clause: str, sheet: Worksheet) -> list[Debt]:
+    """(e): only debts to the System come off. One to another system is left out where a person has decided so.
 
     Raises:
         Refusal: `needs_decision`, a debt to another system.
     """
-    for number, debt in enumerate(debts):
+    elsewhere = any(debt.system != SYSTEM for debt in given.debts)
+    if elsewhere and decided(given, "debt_to_another_system", clause, sheet) is not None:
+        return [debt for debt in given.debts if debt.system == SYSTEM]
+    for number, debt in enumerate(given.debts):
         if debt.system != SYSTEM:
             raise Refusal(
                 RefusalCode.NEEDS_DECISION,
@@ -218,6 +273,7 @@ def check_debts(debts: Sequence[Debt]) -> None:
                 reason_en="a debt is to another system",
                 reason_es="una deuda es con otro sistema",
             )
+    return given.debts
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,7 +292,7 @@ Owed = tuple[str, int]
 
 
 def owed(debts: Sequence[Debt]) -> list[Owed]:
-    """The debts that passed `check_debts`, in the order listed."""
+    """The debts to this System, in the order listed."""
     return [(debt.name, debt.amount) for debt in debts]
 
 
