@@ -58,6 +58,7 @@ class RefusalCode(StrEnum):
     SEMESTER_OUT_OF_ORDER = "semester_out_of_order"
     NOT_POSTED = "not_posted"
     LATER_SEMESTER_STANDS = "later_semester_stands"
+    PERIOD_OPEN = "period_open"
     NEEDS_DECISION = "needs_decision"
 
 
@@ -179,6 +180,10 @@ SENTENCES = {
     RefusalCode.LATER_SEMESTER_STANDS: Sentence(
         "{semester} can't be reversed while {later_semester} stands.",
         "{semester} no se puede reversar mientras {later_semester} siga acreditado.",
+    ),
+    RefusalCode.PERIOD_OPEN: Sentence(
+        "The return of {semester}, complete by {on}, isn't posted yet for this participant.",
+        "El rendimiento de {semester}, completo al {on}, aún no está acreditado a este participante.",
     ),
     RefusalCode.NEEDS_DECISION: Sentence(
         "This is for a person to decide: {reason_en}.", "Esto lo decide una persona: {reason_es}."
