@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from retiro.ledger import savings
-from retiro.ledger.keys import BusinessKey, KeyKind
-from retiro.ledger.lines import Draft, Line, LineKind
+from retiro.ledger.lines import Draft, Line, LineKind, next_line
 from retiro.ledger.passbooks import Passbooks
 from retiro.ledger.retries import Retries
 from retiro.ledger.savings import Origin
@@ -149,13 +148,11 @@ class Office:
 
     def enrol(self, passbook: str, *, savings_cents: int = 10_000, on: str = "2025-01-01", **state: Any) -> None:
         """A participant who has something since a day, all of it in fixed income."""
-        draft = savings.enrolment(None, date.fromisoformat(on), {"fixed_income": 100}, Origin("u-eva"))
-        draft = replace(draft, state={**draft.state, **state})
-        entry = self.shop.roster.insertion(roster_item(passbook, "ERS", Holder.PARTICIPANT))
-        key = BusinessKey(KeyKind.ENROLMENT, passbook)
-        self.passbooks.append(passbook, lambda _: draft, key=key, content=passbook, fund="ERS", also=[entry])
+        day = date.fromisoformat(on)
+        draft = savings.enrolment(None, day, {"fixed_income": 100}, EVA)
+        self.put(passbook, None, replace(draft, state={**draft.state, **state}))
+        self.shop.roster.insert(roster_item(passbook, "ERS", Holder.PARTICIPANT))
         if savings_cents:
-            day = date.fromisoformat(on)
             self.add(passbook, lambda last: savings.initial_transfer(last, savings_cents, day, EVA))
 
     def credit(self, passbook: str, cents: int, on: str) -> Line:
@@ -166,10 +163,15 @@ class Office:
         day = date.fromisoformat(on)
         return self.add(passbook, lambda _: savings.status_change(LineKind.DEATH_REPORT, day, EVA))
 
-    def add(self, passbook: str, decide: Callable[[Any], Draft]) -> Line:
-        sequence = self.last(passbook).sequence + 1
-        key = BusinessKey(KeyKind.CORRECTION, f"{passbook}-{sequence}")
-        return self.passbooks.append(passbook, decide, key=key, content=sequence).lines[0]
+    def add(self, passbook: str, decide: Callable[[Line], Draft]) -> Line:
+        last = self.last(passbook)
+        return self.put(passbook, last, decide(last))
+
+    def put(self, passbook: str, last: Line | None, draft: Draft) -> Line:
+        """A line without a business key: moto copies a whole table for each transaction."""
+        line = next_line(last, draft, passbook=passbook, fund="ERS", recorded_at=self.clock())
+        self.ledger.put_line(line)
+        return line
 
 
 EVA = Origin("u-eva")
