@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from http import HTTPStatus
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
@@ -15,6 +15,7 @@ from retiro.portal import (
     Portal,
     Principal,
     Problem,
+    Query,
     conflict,
     cursor,
     forbidden,
@@ -28,7 +29,7 @@ from retiro.runs.desk import ConflictCode, RunConflictError
 from retiro.runs.exceptions import FaultyCursorError
 from semester_yields import world as parts
 from semester_yields.answers import RunException, RunExceptions, RunKindName, YieldRun
-from semester_yields.context import FUND, FiguresMissingError, SemesterNotOverError
+from semester_yields.context import PROGRAMS, FiguresMissingError, SemesterNotOverError
 from semester_yields.yield_runs import LaterSemesterStandsError, NoRunError, NotPostedError, YieldRuns
 
 _CLAUSE = "3 L.P.R.A. § 786-7(a)(3)"
@@ -53,14 +54,16 @@ _CONFLICTS = {
     ),
 }
 
+FundName = Literal["ERS", "JRS"]
 Reason = Annotated[str, StringConstraints(min_length=10, max_length=500, strip_whitespace=True)]
 RunHash = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$"), Field(examples=["0123456789abcdef" * 4])]
 
 
 class RunToPrepare(Body):
-    """The semester that is to be prepared."""
+    """The semester that is to be prepared, and of which fund's accounts."""
 
     semester: Semester
+    fund: FundName = "ERS"
 
 
 class Approval(Body):
@@ -75,10 +78,17 @@ class Reversal(Body):
     reason: Reason
 
 
+class FundQuery(Query):
+    """The fund whose run it is."""
+
+    fund: FundName = "ERS"
+
+
 class ExceptionsQuery(PageQuery):
     """A page of the exceptions of the latest run, or of the latest reversal."""
 
     kind: RunKindName = "yield"
+    fund: FundName = "ERS"
 
 
 @cache
@@ -93,74 +103,75 @@ portal = Portal("semester_yields")
 @portal.post("/yield-runs", scopes="runs.prepare", status=202)
 def prepare(body: RunToPrepare, principal: Principal) -> YieldRun:
     """Prepare a semester's run, from the figures and settings that the Board has adopted."""
-    _may_run(principal)
+    office = _office(principal, body.fund)
     with _answered(body.semester):
-        world().prepare(body.semester, principal.person)
-    return _standing(body.semester)
+        office.prepare(body.semester, principal.person)
+    return _standing(office, body.semester)
 
 
 @portal.get("/yield-runs/{semester}", scopes=("runs.prepare", "runs.approve"))
-def read(semester: Semester, principal: Principal) -> YieldRun:
+def read(semester: Semester, query: FundQuery, principal: Principal) -> YieldRun:
     """How a semester's run stands, or what it would lack."""
-    _may_run(principal)
-    return _standing(semester)
+    return _standing(_office(principal, query.fund), semester)
 
 
 @portal.get("/yield-runs/{semester}/exceptions", scopes=("runs.prepare", "runs.approve"))
 def exceptions(semester: Semester, query: ExceptionsQuery, principal: Principal, language: Language) -> RunExceptions:
     """The participants of the latest run to whom nothing is posted, or something came late."""
-    _may_run(principal)
+    office = _office(principal, query.fund)
     with _answered(semester):
-        found, after = world().exceptions(semester, query.kind, query.after, query.limit)
+        of_reversal = query.kind == "yield_reversal"
+        found, after = office.exceptions(semester, query.after, query.limit, of_reversal=of_reversal)
     return RunExceptions(items=[RunException.of(one, language) for one in found], next_cursor=cursor(after))
 
 
 @portal.post("/yield-runs/{semester}/approval", scopes="runs.approve", status=202)
-def approve(semester: Semester, body: Approval, principal: Principal) -> YieldRun:
+def approve(semester: Semester, body: Approval, query: FundQuery, principal: Principal) -> YieldRun:
     """Approve the prepared run, or reversal, that has this hash. It starts the posting."""
-    _may_run(principal)
+    office = _office(principal, query.fund)
     with _answered(semester):
-        world().approve(semester, body.hash, principal.person)
-    return _standing(semester)
+        office.approve(semester, body.hash, principal.person)
+    return _standing(office, semester)
 
 
 @portal.post("/yield-runs/{semester}/pause", scopes="runs.prepare", status=202)
-def pause(semester: Semester, principal: Principal) -> YieldRun:
+def pause(semester: Semester, query: FundQuery, principal: Principal) -> YieldRun:
     """Pause the run that is under way."""
-    _may_run(principal)
+    office = _office(principal, query.fund)
     with _answered(semester):
-        world().pause(semester)
-    return _standing(semester)
+        office.pause(semester)
+    return _standing(office, semester)
 
 
 @portal.post("/yield-runs/{semester}/resume", scopes="runs.prepare", status=202)
-def resume(semester: Semester, principal: Principal) -> YieldRun:
+def resume(semester: Semester, query: FundQuery, principal: Principal) -> YieldRun:
     """Go on with the run that is paused, has failed, or whose execution was lost."""
-    _may_run(principal)
+    office = _office(principal, query.fund)
     with _answered(semester):
-        world().resume(semester)
-    return _standing(semester)
+        office.resume(semester)
+    return _standing(office, semester)
 
 
 @portal.post("/yield-runs/{semester}/reversal", scopes="runs.approve", status=202)
-def reverse(semester: Semester, body: Reversal, principal: Principal) -> YieldRun:
+def reverse(semester: Semester, body: Reversal, query: FundQuery, principal: Principal) -> YieldRun:
     """Prepare the reversal of what was posted for the semester; another person approves it by its hash."""
-    _may_run(principal)
+    office = _office(principal, query.fund)
     with _answered(semester):
-        world().reverse(semester, body.reason, principal.person)
-    return _standing(semester)
+        office.reverse(semester, body.reason, principal.person)
+    return _standing(office, semester)
 
 
 handler = portal.handler
 
 
-def _may_run(principal: Principal) -> None:
+def _office(principal: Principal, fund: str) -> YieldRuns:
+    """The office of the fund, where the principal may go there."""
     principal.must_be(*_PARTIES)
-    principal.must_reach_fund(FUND)
+    principal.must_reach_fund(fund)
+    return world().of(PROGRAMS[fund])
 
 
-def _standing(semester: Semester) -> YieldRun:
-    office = world()
+def _standing(office: YieldRuns, semester: Semester) -> YieldRun:
     standing = office.standing(semester)
     told = [*standing.attempts[-1:], *standing.reversals[-1:]]
     return YieldRun.of(standing, {str(run.id): office.chunks(run) for run in told})
@@ -236,7 +247,7 @@ def _not_in_force(lacking: FiguresMissingError) -> Problem:
             f"The Board has not adopted, for {lacking.semester}: {names}.",
             f"La Junta no ha adoptado, para {lacking.semester}: {names}.",
         ),
-        citation="3 L.P.R.A. § 786-7(b)(3)",
+        citation=lacking.citation,
         field="semester",
         members={"missing": lacking.missing},
     )

@@ -13,11 +13,30 @@ from typing import Any
 
 from retiro.ledger.board import Figures
 from retiro.ledger.encoding import canonical
+from retiro.ledger.figures import HYBRID_RETURN, HYBRID_RETURN_SETTINGS, SAVINGS_SETTINGS
+from retiro.ledger.lines import YIELD_RUN
 from retiro.rules.calendar import Semester, yield_date
-from retiro.rules.savings_accounts import option_percents
+from retiro.rules.judiciary_hybrid import SECTION as SECTION_242B
+from retiro.rules.savings_accounts import SECTION, OptionYield, option_percents
 from retiro.rules.version import RULES_VERSION
 
-FUND = "ERS"
+
+@dataclass(frozen=True)
+class Program:
+    """A program whose accounts earn by semesters: its fund, and the names of its runs."""
+
+    fund: str
+    run: str
+    reversal: str
+
+
+SAVINGS = Program("ERS", YIELD_RUN, "yield_reversal")
+"""The savings accounts of § 786-7: a yield by the participant's selection."""
+
+HYBRID = Program("JRS", "yield_jrs", "yield_reversal_jrs")
+"""The hybrid accounts of § 242b: the Board's one percent, on the same average balance."""
+
+PROGRAMS = {program.fund: program for program in (SAVINGS, HYBRID)}
 
 
 class SemesterNotOverError(Exception):
@@ -32,10 +51,11 @@ class SemesterNotOverError(Exception):
 class FiguresMissingError(Exception):
     """Figures or settings of the semester have not been adopted: `missing` names them."""
 
-    def __init__(self, semester: Semester, missing: list[str]) -> None:
+    def __init__(self, semester: Semester, missing: list[str], citation: str = f"{SECTION}(b)(3)") -> None:
         super().__init__(f"{semester} lacks {', '.join(missing)}")
         self.semester = semester
         self.missing = missing
+        self.citation = citation
 
 
 def semester_context(figures: Figures, semester: Semester, today: date) -> dict[str, Any]:
@@ -43,25 +63,38 @@ def semester_context(figures: Figures, semester: Semester, today: date) -> dict[
     due_on = due_date(figures, semester)
     if today < due_on:
         raise SemesterNotOverError(semester, due_on)
-    codes = figures.options_in_force(semester.ends_on)
-    missing = figures.missing(semester, codes)
-    if missing:
-        raise FiguresMissingError(semester, missing)
-    option_yields = figures.option_yields(semester, codes)
+    hybrid = figures.fund == HYBRID.fund
+    option_yields = _hybrid_return(figures, semester) if hybrid else _option_yields(figures, semester)
+    names = HYBRID_RETURN_SETTINGS if hybrid else SAVINGS_SETTINGS
     return {
         "semester": str(semester),
         "yield_date": due_on.isoformat(),
         "option_yields": {
             code: figure.model_dump(mode="json", exclude_none=True) for code, figure in option_yields.items()
         },
-        "settings": figures.settings(semester.ends_on),
+        "settings": figures.settings(semester.ends_on, names),
         "acts": {
             name: {"source": act.source, "in_force_from": act.in_force_from.isoformat()}
-            for name, act in figures.acts(semester.ends_on).items()
+            for name, act in figures.acts(semester.ends_on, names).items()
         },
         "closure_days": [day.isoformat() for day in _closure_days(figures, semester)],
         "rules_version": RULES_VERSION,
     }
+
+
+def _option_yields(figures: Figures, semester: Semester) -> dict[str, OptionYield]:
+    codes = figures.options_in_force(semester.ends_on)
+    missing = figures.missing(semester, codes)
+    if missing:
+        raise FiguresMissingError(semester, missing)
+    return figures.option_yields(semester, codes)
+
+
+def _hybrid_return(figures: Figures, semester: Semester) -> dict[str, OptionYield]:
+    missing = figures.missing_return(semester)
+    if missing:
+        raise FiguresMissingError(semester, missing, SECTION_242B)
+    return {HYBRID_RETURN: OptionYield(semester_percent=figures.hybrid_return(semester).value)}
 
 
 def due_date(figures: Figures, semester: Semester) -> date:
@@ -86,7 +119,7 @@ class SemesterFigures:
     @cached_property
     def without_selection(self) -> Mapping[str, int]:
         """What stands in the place of a selection that was never made; empty: the account waits."""
-        option = self.settings["no_selection"]
+        option = self.settings.get("no_selection", "hold")
         return {} if option == "hold" else {option: 100}
 
 

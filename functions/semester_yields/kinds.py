@@ -28,19 +28,23 @@ from retiro.rules.refusals import Refusal, RefusalCode
 from retiro.rules.savings_accounts import average_monthly_balance_cents, semester_percent, yield_cents
 from retiro.rules.savings_accounts.options import check_figures
 from retiro.runs.kinds import ParticipantException, Passbook, Prepared
-from semester_yields.context import FUND, SemesterFigures, figures_of
+from semester_yields.context import SAVINGS, SemesterFigures, figures_of
 
-REVERSAL_RUN = "yield_reversal"
+REVERSAL_RUN = SAVINGS.reversal
+"""The mark of a reversal, whatever the fund: a passbook is of one fund."""
 
 
 @dataclass(frozen=True)
 class YieldKind:
-    """§ 786-7(a)(3): a semester's yield, one line a participant, in the semesters' order."""
+    """§ 786-7(a)(3): a semester's yield, one line a participant, in the semesters' order.
+
+    The return of the hybrid accounts (§ 242b) is the same arithmetic with one option, the Board's percent.
+    """
 
     clock: Clock
     name: str = YIELD_RUN
     holder: Holder = Holder.PARTICIPANT
-    fund: str = FUND
+    fund: str = SAVINGS.fund
 
     def evidence(self, run: Run) -> Sequence[Evidence]:
         """The figures, under the name that the lines give as their determination."""
@@ -137,7 +141,7 @@ class YieldReversalKind:
 
     name: str = REVERSAL_RUN
     holder: Holder = Holder.PARTICIPANT
-    fund: str = FUND
+    fund: str = SAVINGS.fund
 
     def evidence(self, run: Run) -> Sequence[Evidence]:
         """The reason, and the attempts that are reversed."""

@@ -14,13 +14,12 @@ from aws_lambda_powertools import Logger, single_metric
 from aws_lambda_powertools.metrics import MetricUnit
 from pydantic import BaseModel, ConfigDict, model_validator
 
-from retiro.ledger.lines import YIELD_RUN
 from retiro.registry.runs import runs_partition
 from retiro.registry.table import Table
 from retiro.rules.calendar import Semester, puerto_rico_date
 from retiro.runs.desk import RunConflictError
 from semester_yields import world as parts
-from semester_yields.context import FUND, FiguresMissingError, due_date
+from semester_yields.context import HYBRID, FiguresMissingError, due_date
 from semester_yields.yield_runs import YieldRuns
 
 if TYPE_CHECKING:
@@ -90,9 +89,16 @@ def handler(event: Mapping[str, Any], context: "LambdaContext") -> dict[str, Any
         event = {"scheduled_time": office.desk.clock()}
     asked_for = ScheduleEvent.model_validate(event)
     outcome = _look(office, asked_for.scheduled_time)
-    _logger().info("yield schedule", extra={**outcome.document(), "adopted": asked_for.adopted})
-    _count_missing(len(outcome.missing))
-    return outcome.document()
+    document = outcome.document()
+    missing = len(outcome.missing)
+    hybrid = office.of(HYBRID)
+    if hybrid.figures.entries:  # the Board keeps a book for the hybrid accounts: their return is due too
+        of_hybrid = _look(hybrid, asked_for.scheduled_time)
+        document["hybrid"] = of_hybrid.document()
+        missing += len(of_hybrid.missing)
+    _logger().info("yield schedule", extra={**document, "adopted": asked_for.adopted})
+    _count_missing(missing)
+    return document
 
 
 def _look(office: YieldRuns, scheduled_time: datetime | None) -> Outcome:
@@ -111,9 +117,9 @@ def _look(office: YieldRuns, scheduled_time: datetime | None) -> Outcome:
 def _missed(office: YieldRuns, semester: Semester, today: date) -> tuple[date, ...]:
     """The days since the yield date on which nobody looked in time: the schedule's own record says when one did."""
     table: Table = office.book.table
-    key = (runs_partition(YIELD_RUN, str(semester)), _ASKED)
+    key = (runs_partition(office.program.run, str(semester)), _ASKED)
     item = table.get(*key)
-    due_on = due_date(office.board.adopted(FUND), semester)
+    due_on = due_date(office.figures, semester)
     expected = due_on if item is None else date.fromisoformat(item["asked_on"]) + timedelta(days=1)
     last = today if office.today > today else today - timedelta(days=1)
     if item is None or item["asked_on"] < today.isoformat():

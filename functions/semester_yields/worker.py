@@ -5,7 +5,6 @@ from datetime import timedelta
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from retiro.ledger.lines import YIELD_RUN
 from retiro.ledger.store import LedgerStore
 from retiro.registry import aws, clock
 from retiro.registry.environment import Environment
@@ -14,7 +13,8 @@ from retiro.registry.table import Table
 from retiro.runs.machine import Invocation, answer
 from retiro.runs.objects import RunObjects
 from retiro.runs.workshop import Sizes, Workshop
-from semester_yields.kinds import REVERSAL_RUN, YieldKind, YieldReversalKind
+from semester_yields.context import PROGRAMS
+from semester_yields.kinds import YieldKind, YieldReversalKind
 
 if TYPE_CHECKING:
     from aws_lambda_powertools.utilities.typing import LambdaContext
@@ -36,7 +36,14 @@ def world() -> Workshop:
     environment = WorkerEnvironment.read()
     registry = Table(aws.dynamodb(), environment.registry_table)
     return Workshop(
-        kinds={YIELD_RUN: YieldKind(clock.utc_now), REVERSAL_RUN: YieldReversalKind()},
+        kinds={
+            kind: made
+            for program in PROGRAMS.values()
+            for kind, made in (
+                (program.run, YieldKind(clock.utc_now, fund=program.fund)),
+                (program.reversal, YieldReversalKind(fund=program.fund)),
+            )
+        },
         book=RunBook(registry),
         roster=registry,
         ledger=LedgerStore(aws.dynamodb(), environment.ledger_table),

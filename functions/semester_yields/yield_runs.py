@@ -1,11 +1,10 @@
 """A semester's runs, as people ask for them: what stands, prepare, approve, pause, resume, reverse."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 
-from retiro.ledger.board import BoardBook
-from retiro.ledger.lines import YIELD_RUN
+from retiro.ledger.board import BoardBook, Figures
 from retiro.registry.runs import Chunk, Run, RunBook, RunStatus
 from retiro.rules.calendar import Semester, puerto_rico_date
 from retiro.rules.version import RULES_VERSION
@@ -13,12 +12,12 @@ from retiro.runs.desk import ConflictCode, Desk, RunConflictError
 from retiro.runs.exceptions import Found, exceptions_page
 from retiro.runs.objects import RunObjects
 from semester_yields.context import (
-    FUND,
+    SAVINGS,
     FiguresMissingError,
+    Program,
     due_date,
     semester_context,
 )
-from semester_yields.kinds import REVERSAL_RUN
 
 _STANDS_NOT = frozenset({RunStatus.REVERSED, RunStatus.SUPERSEDED, RunStatus.PREPARING, RunStatus.PREPARED})
 """A run in one of these statuses has nothing in the ledger that stands."""
@@ -60,6 +59,16 @@ class YieldRuns:
     desk: Desk
     board: BoardBook
     objects: RunObjects
+    program: Program = SAVINGS
+
+    def of(self, program: Program) -> "YieldRuns":
+        """The office of another program."""
+        return replace(self, program=program)
+
+    @property
+    def figures(self) -> Figures:
+        """What the Board has adopted for the program's fund, read now."""
+        return self.board.adopted(self.program.fund)
 
     @property
     def book(self) -> RunBook:
@@ -73,15 +82,15 @@ class YieldRuns:
 
     def standing(self, semester: Semester) -> Standing:
         """How the semester stands."""
-        figures = self.board.adopted(FUND)
-        attempts = self.book.attempts(YIELD_RUN, str(semester))
+        figures = self.figures
+        attempts = self.book.attempts(self.program.run, str(semester))
         missing: list[str] = []
         if not attempts:
             try:
                 semester_context(figures, semester, semester.ends_on)
             except FiguresMissingError as lacking:
                 missing = lacking.missing
-        reversals = self.book.attempts(REVERSAL_RUN, str(semester))
+        reversals = self.book.attempts(self.program.reversal, str(semester))
         return Standing(semester, due_date(figures, semester), attempts, reversals, missing)
 
     def chunks(self, run: Run) -> list[Chunk]:
@@ -93,17 +102,19 @@ class YieldRuns:
 
         Raises `SemesterNotOverError`, `FiguresMissingError`, `RunConflictError`.
         """
-        context = semester_context(self.board.adopted(FUND), semester, self.today)
-        return self.desk.request(YIELD_RUN, str(semester), context, person)
+        context = semester_context(self.figures, semester, self.today)
+        return self.desk.request(self.program.run, str(semester), context, person)
 
     def prepare_if_new(self, semester: Semester, today: date, requester: str) -> Run:
         """The same for the schedule: only what no attempt has been prepared from yet."""
-        context = semester_context(self.board.adopted(FUND), semester, today)
-        return self.desk.request_if_new(YIELD_RUN, str(semester), context, requester)
+        context = semester_context(self.figures, semester, today)
+        return self.desk.request_if_new(self.program.run, str(semester), context, requester)
 
     def approve(self, semester: Semester, run_hash: str, person: str) -> Run:
         """Approve whichever prepared run of the semester has this hash. Raises `NoRunError`, `RunConflictError`."""
-        candidates = [run for kind in (YIELD_RUN, REVERSAL_RUN) for run in self.book.attempts(kind, str(semester))]
+        candidates = [
+            run for kind in (self.program.run, self.program.reversal) for run in self.book.attempts(kind, str(semester))
+        ]
         if not candidates:
             raise NoRunError
         return self.desk.approve(candidates, run_hash, person)
@@ -121,7 +132,7 @@ class YieldRuns:
 
         Raises `NotPostedError`, `LaterSemesterStandsError`, `RunConflictError`.
         """
-        attempts = self.book.attempts(YIELD_RUN, str(semester))
+        attempts = self.book.attempts(self.program.run, str(semester))
         posted = [run.id.attempt for run in attempts if run.status is RunStatus.POSTED]
         under_way = [run for run in attempts if run.status not in _SETTLED]
         if under_way:
@@ -130,22 +141,22 @@ class YieldRuns:
             raise NotPostedError
         later = semester.next()
         while later <= Semester.containing(self.today):
-            if any(run.status not in _STANDS_NOT for run in self.book.attempts(YIELD_RUN, str(later))):
+            if any(run.status not in _STANDS_NOT for run in self.book.attempts(self.program.run, str(later))):
                 raise LaterSemesterStandsError(later)
             later = later.next()
         context = {
             "semester": str(semester),
             "reason": reason,
-            "reverses": {"kind": YIELD_RUN, "attempts": posted},
+            "reverses": {"kind": self.program.run, "attempts": posted},
             "rules_version": RULES_VERSION,
         }
-        return self.desk.request(REVERSAL_RUN, str(semester), context, person)
+        return self.desk.request(self.program.reversal, str(semester), context, person)
 
     def exceptions(
-        self, semester: Semester, kind: str, after: str | None, limit: int
+        self, semester: Semester, after: str | None, limit: int, *, of_reversal: bool = False
     ) -> tuple[list[Found], str | None]:
         """A page of the exceptions of the latest attempt. Raises `NoRunError`, `FaultyCursorError`."""
-        run = self.desk.latest(kind, str(semester))
+        run = self.desk.latest(self.program.reversal if of_reversal else self.program.run, str(semester))
         if run is None:
             raise NoRunError
         return exceptions_page(self.objects, self.chunks(run), after, limit)
@@ -155,21 +166,21 @@ class YieldRuns:
 
         Looked for among the last few: whoever rebuilds years of history asks for each semester by name.
         """
-        figures = self.board.adopted(FUND)
+        figures = self.figures
         ended = Semester.containing(today)
         if due_date(figures, ended) > today:
             ended = ended.previous()
         earlier = ended
         for _ in range(_SEMESTERS_BACK):
-            if any(run.status is RunStatus.POSTED for run in self.book.attempts(YIELD_RUN, str(earlier))):
+            if any(run.status is RunStatus.POSTED for run in self.book.attempts(self.program.run, str(earlier))):
                 return ended if earlier == ended else earlier.next()
             earlier = earlier.previous()
         return ended
 
     def _under_way(self, semester: Semester) -> Run:
         """The run of the semester that pause and resume are about: a reversal that has not ended, else the latest."""
-        latest = self.desk.latest(YIELD_RUN, str(semester))
-        reversal = self.desk.latest(REVERSAL_RUN, str(semester))
+        latest = self.desk.latest(self.program.run, str(semester))
+        reversal = self.desk.latest(self.program.reversal, str(semester))
         if reversal is not None and reversal.status not in _SETTLED:
             return reversal
         if latest is None:
