@@ -6,6 +6,8 @@ from datetime import date
 from functools import cached_property
 from typing import Any, TypeVar
 
+import pytest
+
 from cli.api import Api, ApiProblemError
 from cli.audit import audited
 from cli.demo import resolutions
@@ -51,6 +53,11 @@ class Office:
     @property
     def preparer(self) -> Api:
         return self.people.preparer
+
+    @cached_property
+    def preparer_of_reversals(self) -> Api:
+        """A third person of the office."""
+        return self.api("office", "demo-person-7")
 
     def api(self, party: str, person: str) -> Api:
         """The API as another person uses it, through the client of a party."""
@@ -138,12 +145,11 @@ class Office:
     def refused(self, act: Callable[[], object]) -> ApiProblemError:
         """The problem that an act meets, after which the ledger holds what it held."""
         before = self.ledger_items()
-        try:
-            done = act()
-        except ApiProblemError as problem:
-            assert self.ledger_items() == before
-            return problem
-        raise AssertionError(f"not refused: {done}")
+        with pytest.raises(ApiProblemError) as refused:
+            act()
+        assert self.ledger_items() == before
+        assert refused.value.document["citation"], refused.value.document
+        return refused.value
 
     # --- behind them ---
 
