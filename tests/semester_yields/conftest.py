@@ -16,6 +16,7 @@ from retiro.ledger.resolutions import RESOLUTION, hash_of
 from retiro.ledger.savings import Origin
 from retiro.registry import aws
 from retiro.registry.runs import Run, RunId
+from retiro.rules.calendar import Semester
 from retiro.runs.workshop import Sizes
 from semester_yields import api, schedule, worker
 from semester_yields.kinds import YieldKind, YieldReversalKind
@@ -161,8 +162,9 @@ class Yields(Office):
             self.credit(passbook, 20_000, f"2025-{month:02d}-15")
 
     def credit_late(self, passbook: str, cents: int, legal_date: str) -> Line:
-        """A credit of a posted semester, with its difference of yield."""
-        figures = {"FY2025-S2": AsPosted.of_body(self.yield_run("FY2025-S2").context)}
+        """A credit of a posted semester, the only one from then on, with its difference of yield."""
+        semester = str(Semester.containing(date.fromisoformat(legal_date)))
+        figures = {semester: AsPosted.of_body(self.yield_run(semester).context)}
         late = Late(cents, date.fromisoformat(legal_date), date(2025, 7, 10))
         return self.add(
             passbook, lambda _: late_credit(self.passbooks.history(passbook), late, figures, Origin("u-eva"))[0]
