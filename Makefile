@@ -73,7 +73,7 @@ demo: setup build .tools/ministack/.ready
 	.venv/bin/retiro demo
 
 test: setup build .tools/ministack/.ready
-	.venv/bin/pytest
+	.venv/bin/pytest -n 2 --dist loadgroup
 
 law: setup
 	.venv/bin/retiro law
