@@ -1,4 +1,4 @@
-"""The audit: every passbook recomputed from its first line, and the totals by fund and account.
+"""The audit: every passbook recomputed from its first line, the totals by fund and account, and the Board's books.
 
 It writes nothing but its own items in the registry: one for the audit, and one for each chunk of the roster's shards
 with a cursor and what was found so far. A page counts when its cursor is moved, on the condition that nobody else has
@@ -10,10 +10,12 @@ from dataclasses import asdict, dataclass
 from enum import StrEnum
 from itertools import pairwise
 
+from retiro.ledger import board
 from retiro.ledger.lines import partition
 from retiro.ledger.store import LedgerStore
 from retiro.ledger.trial_balance import TrialBalance
 from retiro.ledger.verify import Audit
+from retiro.ledger.verify_board import verify_book
 from retiro.ledger.witness import Witness
 from retiro.registry import roster
 from retiro.registry.clock import Clock
@@ -24,6 +26,7 @@ from retiro.rules.money import format_cents
 
 AUDIT = "audit"
 PHASE = "verify"
+FUNDS = ("ERS", "JRS")
 PAGE_PASSBOOKS = 25
 FINDINGS_NAMED_MAX = 200
 """How many findings a chunk, and the answer, name; all are counted."""
@@ -75,7 +78,7 @@ class Auditor:
         total = _found(Audit())
         for item in self.registry.items(run.partition, prefix="chunk#"):
             total = _sum(total, item)
-        totals = list(_out_of_balance(TrialBalance.from_document(total["trial_balance"])))
+        totals = [*_out_of_balance(TrialBalance.from_document(total["trial_balance"])), *self._books()]
         answer = total | {
             "findings": total["findings"] + len(totals),
             "named": [*total["named"], *totals],
@@ -88,8 +91,12 @@ class Auditor:
             return self._item(run.key)
 
     def fail(self, run: RunId) -> None:
-        """The execution gave up: the audit has no answer."""
-        self.registry.update(run.key, {"status": AuditStatus.FAILED})
+        """The execution gave up, perhaps before it began: the audit has no answer, unless it had one already."""
+        self._insert(run.key, {"status": AuditStatus.FAILED, "started_at": self.clock().isoformat()})
+        try:
+            self.registry.update(run.key, {"status": AuditStatus.FAILED}, where={"status": AuditStatus.RUNNING})
+        except ChangedError:
+            return  # it has its answer
 
     def _work_page(self, item: Item) -> int:
         """Verify the next passbooks and move the cursor over them. How many were taken."""
@@ -107,6 +114,12 @@ class Auditor:
         except ChangedError:
             return 0  # another worker was quicker: its page counts
         return audit.passbooks
+
+    def _books(self) -> Iterator[Item]:
+        """The findings of the Board's books."""
+        for fund in FUNDS:
+            for finding in verify_book(fund, self.ledger.items(board.partition(fund))):
+                yield asdict(finding)
 
     def _insert(self, key: tuple[str, str], attributes: Item) -> None:
         try:

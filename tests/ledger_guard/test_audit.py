@@ -76,6 +76,14 @@ def test_contributions_that_nobody_passed_on_are_a_finding_of_the_fund(keep, run
     ]
 
 
+def test_a_changed_entry_of_the_boards_book_is_a_finding(ten, guard, run_audit):
+    entry = {"pk": {"S": "board#ERS"}, "sk": {"S": "00000001"}, "kind": {"S": "setting"}, "hash": {"B": bytes(32)}}
+    guard.dynamodb.put_item(TableName=TABLE, Item=entry)
+    answer = run_audit()
+    assert answer["status"] == "findings"
+    assert {(one["passbook"], one["sequence"]) for one in answer["named"]} == {("board#ERS", 1)}
+
+
 def test_a_page_worked_by_two_workers_counts_once(ten, guard, run_audit):
     context = Context(remaining_ms=900_000)
     worker.handler({"op": "begin", **ASKED}, context)
