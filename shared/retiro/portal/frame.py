@@ -35,7 +35,7 @@ from retiro.portal.languages import Language, preferred
 from retiro.portal.observed import correlation_id, log_request, report_own_fault
 from retiro.portal.principals import Principal, principal_of
 from retiro.portal.problems import CONTENT_TYPE, Problem, conflict, not_found, of_refusal, own_fault, unavailable
-from retiro.portal.routes import Keys, Route
+from retiro.portal.routes import JSON, Keys, Route
 from retiro.registry import aws
 from retiro.registry.environment import Environment
 from retiro.registry.table import Table
@@ -64,9 +64,14 @@ class Portal:
         self._resolver = APIGatewayRestResolver(strip_prefixes=["/v1"])
         self._resolver.exception_handler(Exception)(self._failed)
 
-    def get(self, path: str, *, scopes: str | tuple[str, ...]) -> Callable[[Function], Function]:
-        """Declare a GET: it changes nothing. Any one of the scopes is enough."""
-        return self._declare("GET", path, scopes, HTTPStatus.OK, Keys.NONE)
+    def get(
+        self, path: str, *, scopes: str | tuple[str, ...], media_type: str = JSON
+    ) -> Callable[[Function], Function]:
+        """Declare a GET: it changes nothing. Any one of the scopes is enough.
+
+        With another media type (`routes.CSV`) the function answers a text, which is sent as it is.
+        """
+        return self._declare("GET", path, scopes, HTTPStatus.OK, Keys.NONE, media_type)
 
     def post(
         self, path: str, *, scopes: str | tuple[str, ...], status: int = HTTPStatus.CREATED, stores: bool = True
@@ -89,12 +94,18 @@ class Portal:
         for name in ("_environment", "_clients", "_replies"):
             self.__dict__.pop(name, None)
 
-    def _declare(
-        self, method: str, path: str, scopes: str | tuple[str, ...], status: int, keys: Keys
+    def _declare(  # noqa: PLR0913, PLR0917  # what a route is
+        self,
+        method: str,
+        path: str,
+        scopes: str | tuple[str, ...],
+        status: int,
+        keys: Keys,
+        media_type: str = JSON,
     ) -> Callable[[Function], Function]:
         def declared(function: Function) -> Function:
             wanted = (scopes,) if isinstance(scopes, str) else scopes
-            route = Route(method, path, wanted, int(status), function, keys)
+            route = Route(method, path, wanted, int(status), function, keys, media_type)
             self.routes.append(route)
 
             def answered(**path_values: str) -> Response[str]:
@@ -117,7 +128,11 @@ class Portal:
         given = self._given(route, path_values, event, principal)
 
         def act() -> Reply:
-            return Reply(route.status, write_answer(route.function(**given), route.adapters["return"]))
+            answer = route.function(**given)
+            return Reply(
+                route.status,
+                write_answer(answer, route.adapters["return"]) if route.media_type == JSON else str(answer),
+            )
 
         if key is None:
             reply = act()
@@ -126,7 +141,7 @@ class Portal:
             payload = route.canonical(given) | {"acting_user": principal.acting_user}
             reply = self._replies.once(scope, key, payload, self._resolver.lambda_context, act)
         self._log(status=reply.status)
-        return Response(reply.status, "application/json", reply.body)
+        return Response(reply.status, route.media_type, reply.body)
 
     def _key(self, route: Route, event: "APIGatewayProxyEvent") -> str | None:
         if route.keys is Keys.NONE:

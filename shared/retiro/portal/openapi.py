@@ -93,7 +93,7 @@ def _operation(name: str, route: Route, schemas: _Schemas) -> dict[str, Any]:
         "responses": {
             str(route.status): {
                 "description": HTTPStatus(route.status).phrase,
-                "content": {"application/json": {"schema": schemas.of(route, "return")}},
+                "content": {route.media_type: {"schema": schemas.of(route, "return")}},
             },
             "default": {"$ref": _DEFAULT_PROBLEM},
         },

@@ -16,6 +16,9 @@ _PATH_NAME = re.compile(r"{(\w+)}")
 _OF_THE_FRAME = frozenset({"principal", "language"})
 _GIVEN = _OF_THE_FRAME | {"body", "query"}
 
+JSON = "application/json"
+CSV = "text/csv; charset=utf-8"
+
 
 class Keys(Enum):
     """What a route does with an `Idempotency-Key`."""
@@ -29,7 +32,7 @@ class Keys(Enum):
 class Route:
     """A method, a path, and the function that takes the names in the path and, where it asks, what `_GIVEN` lists.
 
-    A POST without keys stores nothing (a quote).
+    A POST without keys stores nothing (a quote). What isn't JSON is a text, answered as the function gives it.
     """
 
     method: str
@@ -38,6 +41,7 @@ class Route:
     status: int
     function: Callable[..., Any]
     keys: Keys
+    media_type: str = JSON
 
     def __post_init__(self) -> None:
         names = set(signature(self.function).parameters)
