@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from retiro.ledger import encoding, hybrid, savings
+from retiro.ledger import encoding, hybrid, plans, savings
 from retiro.ledger.lines import Draft, Line, LineKind, Posting, RunMark, document_of, next_line, to_item
 from retiro.ledger.month_ends import MonthEnds
 from retiro.ledger.passbooks import LINE_BYTES_MAX, RUN_LINE_BYTES_MAX, LineTooLargeError, check_size
@@ -24,7 +24,10 @@ REMITTANCE = f"{EMPLOYER}_{REFERENCE}"
 USER = "u" * 36  # a UUID
 PRINCIPAL = f"{USER} via {'c' * 26}"
 ON = day("2026-06-30")
-WRITTEN_BY_RUNS = {LineKind.SEMESTER_YIELD, LineKind.REVERSAL, LineKind.ANNUITY_PAYMENT}
+WRITTEN_BY_RUNS = {
+    LineKind.SEMESTER_YIELD, LineKind.REVERSAL, LineKind.ANNUITY_PAYMENT, LineKind.DEDUCTION_ORDER,
+    LineKind.INSTALLMENT,
+}  # fmt: skip
 
 # Both of the statute's options and one of the Board's, in each selection that the open semesters may need.
 OPTIONS = {"fixed_income": 20, "system_portfolio": 30, "stable_value_reserve": 50}
@@ -56,6 +59,20 @@ JUDGE_ACCOUNTS = {
 PAYEES = [hybrid.payee_account(number, held=True) for number in range(1, hybrid.PAYEES_MAX + 1)]
 JUDGES = {*hybrid.STATE_KEYS, LineKind.FILED, LineKind.SEPARATION_REFUND, LineKind.ANNUITY_PAYMENT,
           LineKind.PAYMENT_RETURNED, LineKind.PAYMENT_REISSUED}  # fmt: skip
+# A participant with a plan of as many debts as may be, a pension, and a savings account's status.
+PLAN_STATE: dict[str, Any] = {
+    "status": "death_reported",
+    "pension": {"from": "2026-06-30", "monthly": LARGE},
+    "left": "2026-06-30",
+    "plan": {
+        "line": 99_999_998, "status": "principal", "debts": plans.DEBTS_MAX, "principal": LARGE, "warned": 60,
+        "deadline": "2026-06-30", "death": "2026-06-30", "terms": [LARGE, LARGE, 60, "2026-06-30"],
+    },
+}  # fmt: skip
+PLAN_ACCOUNTS = {plans.debt_account(number): -LARGE for number in range(1, plans.DEBTS_MAX + 1)} | {
+    "plan_stated": LARGE, "installments": -LARGE, "cash": -LARGE, "death_benefit": -LARGE, "plan_held": LARGE,
+}  # fmt: skip
+PLANS = {*plans.STATE_KEYS, LineKind.DEDUCTION_ORDER}
 DETERMINATION = f"late_credit/{PARTICIPANT}/99999999/FY2025-S2"
 SEMESTERS = [Semester(2000 + number // 2, number % 2 + 1) for number in range(34)]
 
@@ -120,6 +137,24 @@ def worst_draft(kind: LineKind) -> Draft:  # noqa: PLR0911  # a case a kind
             return Draft(kind, ON, PRINCIPAL, determination=DETERMINATION, state=STATE, facts=facts)
 
 
+def worst_draft_of_a_plan(kind: LineKind) -> Draft:
+    match kind:
+        case LineKind.DEDUCTION_ORDER:
+            return Draft(
+                kind, ON, USER, run=("deduction_order", "2026-06", 999), determination="deduction_order/2026-06/999",
+                facts={"payer": EMPLOYER, "installment": LARGE, "arrears": LARGE},
+            )  # fmt: skip
+        case LineKind.INSTALLMENT:
+            postings = large_postings("plan_debt:1", "installments")
+            facts = {"through": "2026-06-30", "arrears": LARGE, "remittance": REMITTANCE}
+            return Draft(kind, ON, USER, postings, determination=f"crediting/{REMITTANCE}/9999", facts=facts)
+        case _:
+            return Draft(
+                kind, ON, PRINCIPAL, large_postings(*PLAN_ACCOUNTS, "cash"), state=PLAN_STATE,
+                determination=f"payment_plan/{PARTICIPANT}/99999999", facts={"reference": REFERENCE, "days_left": 60},
+            )  # fmt: skip
+
+
 def worst_line(kind: LineKind) -> Line:
     employers = {
         LineKind.EMPLOYER_OPENING, LineKind.DEPOSIT, LineKind.DEPOSIT_RETURNED, LineKind.PASSING_ON,
@@ -129,6 +164,8 @@ def worst_line(kind: LineKind) -> Line:
     clearing = {f"clearing:{EMPLOYER}_{'R' * 38}{number}": LARGE for number in range(10, 30)}
     if kind in JUDGES:
         return of_a_judge(kind)
+    if kind in PLANS:
+        return of_a_plan(kind)
     before = Line(
         passbook=passbook,
         sequence=99_999_998,
@@ -164,6 +201,24 @@ def of_a_judge(kind: LineKind) -> Line:
         hash=bytes(32),
     )
     return next_line(before, worst_draft(kind), passbook=PARTICIPANT, fund="JRS", recorded_at=NOW)
+
+
+def of_a_plan(kind: LineKind) -> Line:
+    before = Line(
+        passbook=PARTICIPANT,
+        sequence=99_999_998,
+        kind=LineKind.PLAN_APPROVED,
+        fund="ERS",
+        effective_on=ON,
+        recorded_at=NOW,
+        principal=PRINCIPAL,
+        postings=(),
+        balances=PLAN_ACCOUNTS,
+        state=PLAN_STATE,
+        runs={"deduction_order": RunMark("2026-06", 999, 99_999_998)},
+        hash=bytes(32),
+    )
+    return next_line(before, worst_draft_of_a_plan(kind), passbook=PARTICIPANT, fund="ERS", recorded_at=NOW)
 
 
 def size_of(kind: LineKind) -> int:

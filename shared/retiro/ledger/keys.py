@@ -34,10 +34,19 @@ class KeyKind(StrEnum):
     DEATH_CONFIRMED = "death_confirmed"  # the participant's id and the report's line
     DEATH_WITHDRAWN = "death_withdrawn"  # the participant's id and the report's line
     REFUND_ENTERED = "refund_entered"  # the participant's id and the line before it
-    SEPARATION = "separation"  # the case
-    RETIREMENT = "retirement"  # the case
+    SEPARATION = "separation"  # the separation refund's id
+    RETIREMENT = "retirement"  # the annuity's id
+    ANNUITY_CORRECTION = "annuity_correction"  # the annuity's id and the contract's number
+    PAYMENT_RETURN = "payment_return"  # the fund's reference
+    PAYMENT_REISSUE = "payment_reissue"  # the fund's reference
     SETTLEMENT = "settlement"  # the participant's id and the line of what was entered
     PRINCIPAL_PAYMENT = "principal_payment"  # the client's reference
+    PLAN_APPLIED = "plan_applied"  # the participant's id and the client's reference
+    PLAN_APPROVED = "plan_approved"  # the plan
+    PLAN_PAYOFF = "plan_payoff"  # the client's reference
+    PLAN_WARNED = "plan_warned"  # the plan and the days left
+    PLAN_LAPSED = "plan_lapsed"  # the plan
+    PENSION_FACT = "pension_fact"  # the fact
 
 
 @dataclass(frozen=True, slots=True)

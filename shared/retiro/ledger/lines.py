@@ -69,6 +69,19 @@ class LineKind(StrEnum):
     DEPOSIT = "deposit"
     PASSING_ON = "passing_on"
     DEPOSIT_RETURNED = "deposit_returned"
+    PENSION = "pension"
+    SERVICE_END = "service_end"
+    PLAN_APPLIED = "plan_applied"
+    PLAN_APPROVED = "plan_approved"
+    PRINCIPAL_PAYMENT = "principal_payment"
+    PLAN_SCHEDULED = "plan_scheduled"
+    PLAN_WARNED = "plan_warned"
+    PLAN_LAPSED = "plan_lapsed"
+    INSTALLMENT = "installment"
+    PLAN_PAYOFF = "plan_payoff"
+    PLAN_DEATH = "plan_death"
+    PLAN_DISCOUNTS = "plan_discounts"
+    DEDUCTION_ORDER = "deduction_order"
 
 
 @dataclass(frozen=True, slots=True)
