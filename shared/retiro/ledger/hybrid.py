@@ -13,7 +13,7 @@ from typing import Any
 from retiro.ledger import savings
 from retiro.ledger.lines import Draft, Line, LineError, LineKind, Posting
 from retiro.ledger.savings import Origin, Status
-from retiro.rules.judiciary_hybrid import SECTION
+from retiro.rules.judiciary_hybrid import SECTION, SYSTEM
 from retiro.rules.refusals import Refusal, RefusalCode
 from retiro.rules.service_lengths import ServiceLength
 
@@ -147,10 +147,11 @@ def separated_on(history: Sequence[Line]) -> date | None:
 
 @dataclass(frozen=True, slots=True)
 class Debt:
-    """A debt to the System, by its reference: what of it is open."""
+    """A debt, by its reference: what of it is open. To the System, unless another is named."""
 
     reference: str
     amount_cents: int
+    system: str = SYSTEM
 
 
 def owed_cents(last: Line) -> int:
@@ -173,6 +174,15 @@ def debts(history: Sequence[Line]) -> list[Debt]:
     return left
 
 
+def debts_elsewhere(history: Sequence[Line]) -> list[Debt]:
+    """The debts to other systems that were told of. They are in no account here: whether they count is for a person."""
+    return [
+        Debt(str(line.facts["reference"]), int(line.facts["cents"]), str(line.facts["system"]))
+        for line in history
+        if line.kind is LineKind.DEBT and "system" in line.facts
+    ]
+
+
 def payee_account(number: int, *, held: bool) -> str:
     """The account of a payee of a settlement: what may be paid out, or what is held."""
     return f"{_HELD if held else _PAYABLE}{number}"
@@ -184,7 +194,11 @@ def is_payee_account(account: str) -> bool:
 
 
 def payments(history: Sequence[Line]) -> list[Payment]:
-    """The annuity payments made, in order, with what came back of each and wasn't paid again."""
+    """The annuity payments made, in order, with what came back of each and wasn't paid again.
+
+    One that a run took back was never made.
+    """
+    taken_back = {line.reverses for line in history if line.kind is LineKind.PAYMENT_REVERSED}
     returned: dict[int, int] = {}
     for line in history:
         if line.kind in (LineKind.PAYMENT_RETURNED, LineKind.PAYMENT_REISSUED) and line.reverses is not None:
@@ -193,7 +207,7 @@ def payments(history: Sequence[Line]) -> list[Payment]:
     return [
         Payment(int(line.facts["gross"]), _total(line, CASH), returned.get(line.sequence, 0), line)
         for line in history
-        if line.kind is LineKind.ANNUITY_PAYMENT
+        if line.kind is LineKind.ANNUITY_PAYMENT and line.sequence not in taken_back
     ]
 
 
@@ -232,6 +246,13 @@ def debt(last: Line, owed: Debt, owed_from: date, installment_cents: int | None,
     """
     _check_open(last)
     draft = _state_line(LineKind.DEBT, owed_from, origin, {"installment": installment_cents})
+    if owed.system != SYSTEM:
+        facts: dict[str, str | int] = {
+            "reference": owed.reference,
+            "system": owed.system,
+            "cents": owed.amount_cents,
+        }
+        return replace(draft, facts={**origin.facts, **facts}, state={})
     postings = (Posting(DEBTS, -owed.amount_cents), Posting(DEBTS_STATED, owed.amount_cents))
     return replace(draft, postings=postings, facts={**origin.facts, "reference": owed.reference})
 
@@ -259,7 +280,7 @@ def death_confirmed(last: Line, on: date, origin: Origin) -> Draft:
 def death_withdrawn(history: Sequence[Line], on: date, origin: Origin) -> list[Draft]:
     """A report made in error, withdrawn: the status is again what it was. A settlement that stands is taken back first.
 
-    Raises `Refusal` `status_forbids` where no report stands, or where money of the settlement was paid out.
+    Raises `Refusal` `status_forbids` where no report stands.
     """
     last = history[-1]
     if "report" not in last.state:
@@ -298,11 +319,14 @@ def allocation(last: Line, postings: Sequence[Posting], on: date, case: Mapping[
 
 
 def settlement_reversed(history: Sequence[Line], settled: Line, on: date, origin: Origin) -> Draft:
-    """The settlement and what was allocated of it since, taken back: each posting with its sign turned."""
+    """The settlement and what was allocated of it since, taken back: each posting with its sign turned.
+
+    It belongs on the settlement's day, so that the month-ends are again as if nothing had been settled.
+    """
     since = [line for line in history[settled.sequence - 1 :] if line.kind in _OF_SETTLEMENT]
     postings = [Posting(one.account, -one.amount_cents) for line in since for one in line.postings]
     draft = _state_line(LineKind.SETTLEMENT_REVERSED, on, origin, {"status": Status.DEATH_REPORTED.value, "case": None})
-    return replace(draft, postings=_merged(postings), reverses=settled.sequence)
+    return replace(draft, postings=_merged(postings), reverses=settled.sequence, belongs_on=settled.effective_on)
 
 
 _OF_SETTLEMENT = frozenset({LineKind.SETTLEMENT, LineKind.ALLOCATION})

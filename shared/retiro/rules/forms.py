@@ -88,6 +88,9 @@ FORMS = {
         "must be a day from the program's first, 2000-01-01, through today",
         "debe ser un día desde el primero del programa, 2000-01-01, hasta hoy",
     ),
+    "in_the_future": Sentence("must not be in the future", "no puede ser una fecha futura"),
+    "not_of_program": Sentence("isn't taken in this program", "no se admite en este programa"),
+    "named_twice": Sentence("names somebody twice", "nombra a alguien dos veces"),
     "before_retirement": Sentence("must not be before the retirement", "no puede ser anterior al retiro"),
     "more_than_credited": Sentence(
         "must not be more than the credited service", "no puede ser más que los servicios acreditados"
