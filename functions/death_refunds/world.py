@@ -1,0 +1,70 @@
+"""What the doors of deaths work with, built once an execution environment, at the first request."""
+
+from dataclasses import dataclass
+from datetime import date
+
+from retiro.ledger.board import BoardBook
+from retiro.ledger.passbooks import Passbooks
+from retiro.ledger.store import LedgerStore
+from retiro.portal import Principal, not_found, refused
+from retiro.registry import aws, clock
+from retiro.registry.environment import Environment
+from retiro.registry.participants import Profile, profile_of
+from retiro.registry.table import Table
+from retiro.rules.calendar import puerto_rico_date
+from retiro.rules.judiciary_hybrid import SECTION, SYSTEM
+
+
+class ApiEnvironment(Environment):
+    """What this handler reads from its environment."""
+
+    ledger_table: str
+    registry_table: str
+
+
+@dataclass(frozen=True)
+class Tables:
+    """The ledger and the registry."""
+
+    passbooks: Passbooks
+    registry: Table
+    board: BoardBook
+
+    @classmethod
+    def of(cls, environment: ApiEnvironment) -> "Tables":
+        """Those that the environment names."""
+        store = LedgerStore(aws.dynamodb(), environment.ledger_table)
+        registry = Table(aws.dynamodb(), environment.registry_table)
+        return cls(Passbooks(store, clock.utc_now), registry, BoardBook(store))
+
+    @property
+    def today(self) -> date:
+        """Today in Puerto Rico."""
+        return puerto_rico_date(self.passbooks.clock())
+
+    def profile(self, participant_id: str, principal: Principal) -> Profile:
+        """The participant, where the principal may reach it. Raises 404, 403."""
+        profile = profile_of(self.registry, participant_id)
+        if profile is None:
+            raise not_found(
+                "unknown_participant",
+                en=f"There is no participant {participant_id}.",
+                es=f"No existe el participante {participant_id}.",
+                field="participant_id",
+            )
+        principal.must_reach_employer(profile.employer_id)
+        principal.must_reach_fund(profile.fund)
+        return profile
+
+    def judge(self, participant_id: str, principal: Principal) -> Profile:
+        """The participant of the Hybrid Program. Raises 404, 403, and 422 for one of another program."""
+        profile = self.profile(participant_id, principal)
+        if profile.fund != SYSTEM:
+            raise refused(
+                "not_in_program",
+                en=f"{participant_id} isn't in the Judiciary Hybrid Program.",
+                es=f"{participant_id} no está en el Programa Híbrido de la Judicatura.",
+                citation=SECTION,
+                field="participant_id",
+            )
+        return profile
