@@ -6,9 +6,20 @@ from http import HTTPStatus
 
 import boto3
 
-from participants import passbook_views
+from participants import filing_views, passbook_views
 from participants.enrolment import Enrolment, Enrolments, InitialTransfer
 from participants.files import KIND
+from participants.filing_models import (
+    Designations,
+    DesignationView,
+    FiledView,
+    LineNumber,
+    NewDebt,
+    NewDesignation,
+    NewServiceCredit,
+    NewSystemChange,
+)
+from participants.filings import Filed, FiledLine, Filing, Filings
 from participants.models import (
     Credited,
     FileId,
@@ -32,6 +43,7 @@ from retiro.ledger.credits import known
 from retiro.ledger.keys import KeyConflictError
 from retiro.portal import Portal, Principal, conflict, not_found
 from retiro.registry import aws
+from retiro.registry.clients import Party
 from retiro.registry.participants import ParticipantId, Profile, profile_of
 from retiro.rules.calendar import Semester
 from retiro.rules.savings_accounts import SECTION
@@ -39,6 +51,8 @@ from retiro.runs.jobs import JobStarter
 
 portal = Portal("participants")
 handler = portal.handler
+
+_KEEPS_FILES = (Party.PORTAL, Party.OFFICE, Party.FUND)
 
 
 class ApiEnvironment(TablesEnvironment):
@@ -61,6 +75,11 @@ class World:
     def enrolments(self) -> Enrolments:
         """For one request."""
         return Enrolments(self.tables.passbooks, self.tables.registry, self.tables.board)
+
+    @property
+    def filings(self) -> Filings:
+        """What one person files and another approves."""
+        return Filings(self.tables.passbooks)
 
     def profile(self, participant_id: str, principal: Principal) -> Profile:
         """The participant, where the principal may reach it. Raises 404, 403."""
@@ -161,3 +180,70 @@ def read_statement(participant_id: ParticipantId, semester: Semester, principal:
     """The statement of a posted semester."""
     profile = world().profile(participant_id, principal)
     return Statements(world().tables.passbooks, world().tables.board).of(profile.participant_id, semester)
+
+
+@portal.post("/participants/{participant_id}/designations", scopes="participants.write")
+def designate(participant_id: ParticipantId, body: NewDesignation, principal: Principal) -> DesignationView:
+    """File a designation: who takes when the participant dies. It counts once another person has recognized it."""
+    body.check_shares()
+    return filing_views.designation(_file(participant_id, Filed.DESIGNATION, body, principal))
+
+
+@portal.post("/participants/{participant_id}/designations/{sequence}/recognition", scopes="participants.write")
+def recognize(participant_id: ParticipantId, sequence: LineNumber, principal: Principal) -> DesignationView:
+    """Recognize a designation, as another person: it counts in place of the one before."""
+    return filing_views.designation(_approve(participant_id, Filed.DESIGNATION, sequence, principal))
+
+
+@portal.get("/participants/{participant_id}/designations", scopes="participants.read")
+def read_designations(participant_id: ParticipantId, principal: Principal) -> Designations:
+    """All designations of a participant, in the order in which they were filed."""
+    profile = world().profile(participant_id, principal)
+    items = [filing_views.designation(one) for one in world().filings.all(profile, Filed.DESIGNATION)]
+    return Designations(participant_id=participant_id, items=items)
+
+
+@portal.post("/participants/{participant_id}/system-changes", scopes="participants.write")
+def change_system(participant_id: ParticipantId, body: NewSystemChange, principal: Principal) -> FiledView:
+    """File a change of system. Approved by another person, it makes the designation void."""
+    return filing_views.filed(_file(participant_id, Filed.SYSTEM_CHANGE, body, principal))
+
+
+@portal.post("/participants/{participant_id}/system-changes/{sequence}/approval", scopes="participants.write")
+def approve_system_change(participant_id: ParticipantId, sequence: LineNumber, principal: Principal) -> FiledView:
+    """Approve a change of system, as another person."""
+    return filing_views.filed(_approve(participant_id, Filed.SYSTEM_CHANGE, sequence, principal))
+
+
+@portal.post("/participants/{participant_id}/service-credits", scopes="participants.write")
+def credit_service(participant_id: ParticipantId, body: NewServiceCredit, principal: Principal) -> FiledView:
+    """File the service credited through a day, in whole."""
+    return filing_views.filed(_file(participant_id, Filed.SERVICE, body, principal))
+
+
+@portal.post("/participants/{participant_id}/service-credits/{sequence}/approval", scopes="participants.write")
+def approve_service(participant_id: ParticipantId, sequence: LineNumber, principal: Principal) -> FiledView:
+    """Approve the service credited, as another person."""
+    return filing_views.filed(_approve(participant_id, Filed.SERVICE, sequence, principal))
+
+
+@portal.post("/participants/{participant_id}/debts", scopes="participants.write")
+def state_debt(participant_id: ParticipantId, body: NewDebt, principal: Principal) -> FiledView:
+    """File a debt, a fact from outside."""
+    return filing_views.filed(_file(participant_id, Filed.DEBT, body, principal))
+
+
+@portal.post("/participants/{participant_id}/debts/{sequence}/approval", scopes="participants.write")
+def approve_debt(participant_id: ParticipantId, sequence: LineNumber, principal: Principal) -> FiledView:
+    """Approve a debt, as another person: it is owed from now on."""
+    return filing_views.filed(_approve(participant_id, Filed.DEBT, sequence, principal))
+
+
+def _file(participant_id: str, what: Filed, filing: Filing, principal: Principal) -> FiledLine:
+    principal.must_be(*_KEEPS_FILES)
+    return world().filings.file(world().profile(participant_id, principal), what, filing, principal)
+
+
+def _approve(participant_id: str, what: Filed, sequence: int, principal: Principal) -> FiledLine:
+    principal.must_be(*_KEEPS_FILES)
+    return world().filings.approve(world().profile(participant_id, principal), what, sequence, principal)

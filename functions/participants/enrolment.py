@@ -7,11 +7,11 @@ from datetime import date
 from functools import cache, partial
 from typing import Any, Literal
 
-from retiro.ledger import savings
+from retiro.ledger import hybrid, savings
 from retiro.ledger.board import BoardBook
 from retiro.ledger.evidence import Evidence
 from retiro.ledger.keys import BusinessKey, KeyKind
-from retiro.ledger.lines import Line
+from retiro.ledger.lines import Draft, Line
 from retiro.ledger.passbooks import Appended, Decision, Passbooks
 from retiro.ledger.savings import Origin
 from retiro.registry import employers
@@ -19,6 +19,8 @@ from retiro.registry.participants import EmployerId, ParticipantId, Profile, Ref
 from retiro.registry.table import Table
 from retiro.rules.calendar import Date, puerto_rico_date
 from retiro.rules.forms import Form
+from retiro.rules.judiciary_hybrid import SECTION as SECTION_242B
+from retiro.rules.judiciary_hybrid import SYSTEM
 from retiro.rules.money import Money
 from retiro.rules.refusals import Refusal, RefusalCode, invalid_input
 from retiro.rules.savings_accounts import (
@@ -42,10 +44,10 @@ class InitialTransfer(Form):
 
 
 class EnrolmentFields(Form):
-    """What an enrolment says, but for who the person is. `fund`: the one whose savings accounts § 786-7 governs."""
+    """What an enrolment says, but for who the person is. `fund`: ERS is a savings account, JRS the Hybrid Program."""
 
     participant_id: ParticipantId
-    fund: Literal["ERS"]
+    fund: Literal["ERS", "JRS"]
     birth_date: Date
     employer_id: EmployerId
     enrolled_on: Date
@@ -95,6 +97,8 @@ class Enrolments:
         check_on_calendar(enrolment.enrolled_on, today=self._today, field="enrolled_on")
         if enrolment.birth_date >= enrolment.enrolled_on:
             raise invalid_input(SECTION, "enrolled_on", "before_birth")
+        if enrolment.fund == SYSTEM and enrolment.selection is not None:
+            raise invalid_input(SECTION_242B, "selection", "not_of_program")
         employer = self._employer_of(enrolment.employer_id)
         if employer is None:
             raise Refusal(
@@ -118,7 +122,7 @@ class Enrolments:
         origin = Origin(by, f"{EVIDENCE}/{enrolment.participant_id}")
 
         def decide(last: Line | None) -> Decision:
-            drafts = [savings.enrolment(last, enrolment.enrolled_on, enrolment.selection, origin)]
+            drafts = [_opening(last, enrolment, origin)]
             transfer = enrolment.initial_transfer
             if transfer is not None:
                 from_there = Origin(by, origin.determination, {"reference": transfer.reference})
@@ -146,6 +150,13 @@ class Enrolments:
                 initial=True,
             )
         )
+
+
+def _opening(last: Line | None, enrolment: Enrolment, origin: Origin) -> Draft:
+    """The first line: of a savings account with its selection, or of a judge's account."""
+    if enrolment.fund == SYSTEM:
+        return hybrid.enrolment(last, enrolment.enrolled_on, origin)
+    return savings.enrolment(last, enrolment.enrolled_on, enrolment.selection, origin)
 
 
 def check_transfer(transfer: InitialTransfer, enrolled_on: date, today: date, place: str = "") -> None:

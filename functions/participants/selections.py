@@ -14,6 +14,8 @@ from retiro.ledger.passbooks import Decision, Passbooks
 from retiro.ledger.savings import Origin
 from retiro.registry.participants import Profile
 from retiro.rules.calendar import fiscal_year, puerto_rico_date
+from retiro.rules.judiciary_hybrid import SECTION as SECTION_242B
+from retiro.rules.judiciary_hybrid import SYSTEM
 from retiro.rules.refusals import Refusal, RefusalCode, invalid_input
 from retiro.rules.savings_accounts import (
     SECTION,
@@ -39,6 +41,8 @@ class Selections:
         refuses, and `needs_decision` where it would reach into a posted semester.
         """
         participant_id = profile.participant_id
+        if profile.fund == SYSTEM:
+            raise invalid_input(SECTION_242B, "selection", "not_of_program")
         check_on_calendar(requested_on, today=puerto_rico_date(self.passbooks.clock()), field="requested_on")
         if requested_on < profile.enrolled_on:
             raise invalid_input(f"{SECTION}(b)", "requested_on", "before_enrolment")
