@@ -1,15 +1,11 @@
 """No route is open, and the gateway asks for the same scopes as the handler behind it."""
 
 import importlib
+from pathlib import Path
 
 import pytest
 
-API_FUNCTIONS = {
-    "ParticipantsApi": "participants.api",
-    "PayrollDeductionsApi": "payroll_deductions.api",
-    "BoardResolutionsApi": "board_resolutions.api",
-    "SemesterYieldsApi": "semester_yields.api",
-}
+ROOT = Path(__file__).parent.parent.parent
 
 
 @pytest.fixture(scope="module")
@@ -42,9 +38,15 @@ def test_the_authorizer_is_this_stacks_user_pool(resources):
     assert scheme["x-amazon-apigateway-authtype"] == "cognito_user_pools"
 
 
-def test_the_gateway_and_the_handlers_name_the_same_routes_and_scopes(operations):
+def test_the_gateway_and_the_handlers_name_the_same_routes_and_scopes(operations, functions):
+    modules = {
+        name: one["Handler"].removesuffix(".handler")
+        for name, one in functions.items()
+        if one["Handler"].endswith(".api.handler")
+    }
+    assert set(modules.values()) == {f"{file.parent.name}.api" for file in (ROOT / "functions").glob("*/api.py")}
     declared = {}
-    for function, module in API_FUNCTIONS.items():
+    for function, module in modules.items():
         for route in importlib.import_module(module).portal.routes:
             scopes = {f"retiro/{scope}" for scope in route.scopes}
             declared[route.method, route.path] = (function, scopes)
