@@ -18,6 +18,8 @@ RUNTIME ?= $(LOCAL_RUNTIME)
 ARCHITECTURE ?= $(LOCAL_ARCHITECTURE)
 
 export UV_PYTHON_DOWNLOADS := never
+# Trust what the machine trusts: many offices have a certificate authority of their own.
+export UV_SYSTEM_CERTS := 1
 export SAM_CLI_TELEMETRY := 0
 
 SOURCES := $(shell find functions shared -type f -not -name '*.pyc' 2>/dev/null)
