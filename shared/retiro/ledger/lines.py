@@ -64,6 +64,7 @@ class LineKind(StrEnum):
     ANNUITY_PAYMENT = "annuity_payment"
     PAYMENT_RETURNED = "payment_returned"
     PAYMENT_REISSUED = "payment_reissued"
+    PAYMENT_REVERSED = "payment_reversed"
     CLOSING = "closing"
     EMPLOYER_OPENING = "employer_opening"
     DEPOSIT = "deposit"

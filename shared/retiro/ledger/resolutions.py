@@ -188,7 +188,7 @@ class AnnuityFactors(_Resolved):
 class HybridReturn(_Resolved):
     """What the hybrid accounts earned in a semester, or in its first complete months. The Board's percent.
 
-    The percent is that of the months, as it is: it isn't a year's. It is the whole semester's where `months_covered` is six.
+    The percent is that of the months covered, as it is: it isn't a year's. Six months are the whole semester.
     """
 
     kind: Literal["hybrid_return"]

@@ -10,8 +10,9 @@ from dataclasses import dataclass, field
 from datetime import date
 from enum import StrEnum
 
-from retiro.ledger import encoding, hybrid
+from retiro.ledger import annuities, encoding, hybrid
 from retiro.ledger import lines as line_items
+from retiro.ledger.annuities import ANNUITY_RUN
 from retiro.ledger.encoding import Document, Item, UnreadableError
 from retiro.ledger.lines import YIELD_RUN, Line, LineKind, RunMark, carried_balances
 from retiro.ledger.month_ends import CARRIED_MAX, MonthEnds, from_movements
@@ -234,21 +235,22 @@ def _following_findings(previous: Line | None, line: Line, history: list[Line]) 
 
 
 def _runs_follow(previous: Line | None, line: Line, history: list[Line]) -> bool:
-    """Marks stand as they stood, but for those of this very line, and for the yield's in a reversal."""
+    """Marks stand as they stood, but for those of this very line, and for that of what a reversal takes back."""
     before = dict(previous.runs) if previous else {}
     after = {kind: mark for kind, mark in line.runs.items() if mark.sequence != line.sequence}
     own = line.runs.keys() - after.keys()
-    if line.kind is LineKind.REVERSAL:
+    if line.kind in _REVERSES:
+        reverses, run_kind = _REVERSES[line.kind]
         if line.reverses is None or not 1 < line.reverses < line.sequence:
             return False
         reversed_line = history[line.reverses - 1]
-        if reversed_line.kind is not LineKind.SEMESTER_YIELD or before.get(YIELD_RUN) != _own_mark(reversed_line):
+        if reversed_line.kind is not reverses or before.get(run_kind) != _own_mark(reversed_line, run_kind):
             return False
-        restored = history[line.reverses - 2].runs.get(YIELD_RUN)
-        before = {kind: mark for kind, mark in before.items() if kind != YIELD_RUN}
-        before |= {YIELD_RUN: restored} if restored else {}
+        restored = history[line.reverses - 2].runs.get(run_kind)
+        before = {kind: mark for kind, mark in before.items() if kind != run_kind}
+        before |= {run_kind: restored} if restored else {}
     if line.kind is LineKind.SEMESTER_YIELD:
-        mark = _own_mark(line)
+        mark = _own_mark(line, YIELD_RUN)
         month_ends = previous.month_ends if previous else None
         if mark is None or month_ends is None or mark.period != str(month_ends.oldest_open):
             return False
@@ -257,15 +259,22 @@ def _runs_follow(previous: Line | None, line: Line, history: list[Line]) -> bool
     return after == {kind: mark for kind, mark in before.items() if kind not in own}
 
 
-def _own_mark(line: Line) -> RunMark | None:
-    mark = line.runs.get(YIELD_RUN)
+def _own_mark(line: Line, kind: str) -> RunMark | None:
+    mark = line.runs.get(kind)
     return mark if mark and mark.sequence == line.sequence else None
 
+
+_REVERSES = {
+    LineKind.REVERSAL: (LineKind.SEMESTER_YIELD, YIELD_RUN),
+    LineKind.PAYMENT_REVERSED: (LineKind.ANNUITY_PAYMENT, ANNUITY_RUN),
+}
+"""What a reversal takes back, and whose mark it puts back."""
 
 _STATE_KEYS_CHANGED = {
     LineKind.SELECTION: frozenset({"selections"}),
     LineKind.REVERSAL: frozenset({"selections"}),
     **hybrid.STATE_KEYS,
+    **annuities.STATE_KEYS,
 }
 
 

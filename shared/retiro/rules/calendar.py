@@ -307,6 +307,20 @@ def is_business_day(day: date, closure_days: Collection[date] = ()) -> bool:
     return day.weekday() < _SATURDAY and day not in holidays(day.year) and day not in closure_days
 
 
+def last_business_day(month: date, closure_days: Collection[date] = ()) -> date:
+    """The last business day of the month that a day lies in, on which annuities are paid.
+
+    Raises:
+        ValueError: the closure days leave the month without any.
+    """
+    day = month.replace(day=last_day_of_month(month.year, month.month))
+    while not is_business_day(day, closure_days):
+        if day.day == 1:
+            raise ValueError(FORMS["no_business_day"].en)
+        day -= timedelta(days=1)
+    return day
+
+
 def yield_date(semester: Semester, closure_days: Collection[date] = ()) -> date:
     """The last business day of a semester, on which its yield is computed. 3 L.P.R.A. § 786-7(a)(3).
 

@@ -71,6 +71,18 @@ class RefusalCode(StrEnum):
     LATER_PAYMENT_STANDS = "later_payment_stands"
     ALREADY_RETURNED = "already_returned"
     NOT_RETURNED = "not_returned"
+    ANNUITY_EXISTS = "annuity_exists"
+    RETIREMENT_BEFORE_SEPARATION = "retirement_before_separation"
+    SEPARATION_DIFFERS = "separation_differs"
+    SERVICE_NOT_CREDITED = "service_not_credited"
+    NO_ANNUITY = "no_annuity"
+    CORRECTION_CHANGES_NOTHING = "correction_changes_nothing"
+    ALREADY_PAID = "already_paid"
+    DEATH_REPORTED = "death_reported"
+    NOT_PAID = "not_paid"
+    LATER_PAYMENT_STANDS = "later_payment_stands"
+    ALREADY_RETURNED = "already_returned"
+    NOT_RETURNED = "not_returned"
     # A payment plan's own order
     PLAN_OPEN = "plan_open"
     PLAN_NOT_OPEN = "plan_not_open"
@@ -199,6 +211,46 @@ SENTENCES = {
     RefusalCode.LATER_SEMESTER_STANDS: Sentence(
         "{semester} can't be reversed while {later_semester} stands.",
         "{semester} no se puede reversar mientras {later_semester} siga acreditado.",
+    ),
+    RefusalCode.ANNUITY_EXISTS: Sentence(
+        "The participant has an annuity already, since {retired_on}.",
+        "El participante ya tiene una anualidad, desde el {retired_on}.",
+    ),
+    RefusalCode.RETIREMENT_BEFORE_SEPARATION: Sentence(
+        "The retirement, {retirement_date}, comes before {first}, the day after the separation.",
+        "El retiro, {retirement_date}, es anterior al {first}, el día después de la separación.",
+    ),
+    RefusalCode.SEPARATION_DIFFERS: Sentence(
+        "The passbook has the separation on {separated_on}.", "En la libreta consta la separación el {separated_on}."
+    ),
+    RefusalCode.SERVICE_NOT_CREDITED: Sentence(
+        "No service has been credited to the participant.", "No se han acreditado servicios al participante."
+    ),
+    RefusalCode.NO_ANNUITY: Sentence(
+        "The participant has no annuity in force.", "El participante no tiene una anualidad vigente."
+    ),
+    RefusalCode.CORRECTION_CHANGES_NOTHING: Sentence(
+        "What is corrected leaves the annuity as it is.", "Lo corregido deja la anualidad igual."
+    ),
+    RefusalCode.ALREADY_PAID: Sentence(
+        "The annuity was paid through {month} already.", "La anualidad ya se pagó hasta {month}."
+    ),
+    RefusalCode.DEATH_REPORTED: Sentence(
+        "A death on {death_date} is reported, and not resolved.",
+        "Se reportó una muerte el {death_date}, sin resolver.",
+    ),
+    RefusalCode.NOT_PAID: Sentence(
+        "The annuity of {month} wasn't paid by this run.", "La anualidad de {month} no se pagó en esta corrida."
+    ),
+    RefusalCode.LATER_PAYMENT_STANDS: Sentence(
+        "The payment through {month} can't be reversed while the one through {later} stands.",
+        "El pago hasta {month} no se puede reversar mientras conste el de {later}.",
+    ),
+    RefusalCode.ALREADY_RETURNED: Sentence(
+        "The payment came back already, or nothing of it went out.", "El pago ya fue devuelto, o nada de él salió."
+    ),
+    RefusalCode.NOT_RETURNED: Sentence(
+        "The payment hasn't come back, or was made again already.", "El pago no ha sido devuelto, o ya se repitió."
     ),
     RefusalCode.ANNUITY_EXISTS: Sentence(
         "The participant has an annuity already, since {retired_on}.",

@@ -1,4 +1,4 @@
-"""The exceptions of a run, each named: who was left out of the lines, withheld, not done, or has something late."""
+"""The exceptions of a run, each named: left out of the lines, withheld, not done, something late, or to be known."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from retiro.registry.runs import Chunk, PartReference
 from retiro.rules.forms import Sentence
 from retiro.runs.objects import Row, RunObjects
 from retiro.runs.posting import WITHHELD
-from retiro.runs.preparing import EXCEPTION, THROTTLED
+from retiro.runs.preparing import EXCEPTION, NOTICE, THROTTLED
 
 LATE = "late_line"
 
@@ -67,7 +67,7 @@ def _place(after: str) -> tuple[int, int]:
 def _sources(chunks: Sequence[Chunk]) -> Iterator[PartReference]:
     """The objects that hold exceptions, in the order in which they were prepared, then posted, then given up."""
     for chunk in chunks:
-        yield from (part for part in chunk.parts if any(name.startswith(EXCEPTION) for name in part.counts))
+        yield from (part for part in chunk.parts if any(name.startswith((EXCEPTION, NOTICE)) for name in part.counts))
     for chunk in chunks:
         for result in chunk.results:
             if result.counts["late"] or any(name.startswith(WITHHELD) for name in result.counts):
@@ -77,6 +77,8 @@ def _sources(chunks: Sequence[Chunk]) -> Iterator[PartReference]:
 
 def _found(row: Row) -> Iterator[Found]:
     match row:
+        case {"passbook": str(passbook), "notice": {"code": str(code), "en": str(en), "es": str(es)}}:
+            yield Found(passbook, code, Sentence(en, es))
         case {"passbook": str(passbook), "code": str(code), "en": str(en), "es": str(es)}:
             yield Found(passbook, code, Sentence(en, es))
         case {"passbook": str(passbook), "code": code} if code == THROTTLED:

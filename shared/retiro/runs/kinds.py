@@ -48,11 +48,15 @@ _UNREADABLE = Sentence(
 
 @dataclass(frozen=True)
 class Prepared:
-    """The line that is to be written, the figures it rests on, and the cents that the run's total counts."""
+    """The line that is to be written, the figures it rests on, and the cents that the run's total counts.
+
+    `notice`: what a person has to know of this passbook although its line is written.
+    """
 
     draft: Draft
     figures: Mapping[str, Any]
     amount_cents: int
+    notice: ParticipantException | None = None
 
 
 @dataclass(frozen=True)
@@ -92,8 +96,11 @@ class RunKind(Protocol):
         """What its lines rest on: inserted once the run is approved, before its first line."""
         ...
 
-    def prepare(self, passbook: Passbook, run: Run) -> Prepared | ParticipantException:
-        """What is to be written next in this passbook. A `Refusal` raised here is an exception with its code."""
+    def prepare(self, passbook: Passbook, run: Run) -> Prepared | ParticipantException | None:
+        """What is to be written next in this passbook; `None`: it isn't of the population, and nobody need know.
+
+        A `Refusal` raised here is an exception with its code.
+        """
         ...
 
     def remake(self, passbook: Passbook, draft: Draft, run: Run) -> Draft:

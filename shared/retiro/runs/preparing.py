@@ -24,6 +24,9 @@ from retiro.runs.workshop import Watch, Workshop
 EXCEPTION = "exception:"
 """What comes before an exception's code in a part's counts."""
 
+NOTICE = "notice:"
+"""What comes before the code of what is to be known of a line."""
+
 THROTTLED = "throttled"
 
 
@@ -51,7 +54,7 @@ def _prepare_part(shop: Workshop, kind: RunKind, run: Run, chunk: Chunk, watch: 
     stuck: list[Row] = []
     for entry in taken.entries:
         try:
-            rows.append(prepared_row(shop, kind, run, entry))
+            rows += prepared_rows(shop, kind, run, entry)
         except BusyError:
             stuck.append({"passbook": entry.passbook_id, "code": THROTTLED})
             shop = shop.hurried()
@@ -66,17 +69,22 @@ def _prepare_part(shop: Workshop, kind: RunKind, run: Run, chunk: Chunk, watch: 
     return shop.book.move(run.id, chunk, shard=taken.shard, after=taken.after, prepared=taken.ended, parts=parts)
 
 
-def prepared_row(shop: Workshop, kind: RunKind, run: Run, entry: RosterEntry) -> Row:
-    """The row of a passbook: the line to be written, or why there is none. Raises `BusyError`."""
+def prepared_rows(shop: Workshop, kind: RunKind, run: Run, entry: RosterEntry) -> list[Row]:
+    """The row of a passbook: the line to be written, or why there is none. No row where it isn't of the population.
+
+    Raises `BusyError`.
+    """
     try:
         last = shop.ledger.last_line(entry.passbook_id, consistent=False)
         passbook = Passbook(entry.passbook_id, entry.fund, last, shop.ledger, consistent=False)
         prepared = kind.prepare(passbook, run)
+        if prepared is None:
+            return []
         if isinstance(prepared, Prepared):
-            return _line_row(passbook, prepared, run)
+            return [_line_row(passbook, prepared, run)]
     except PARTICIPANT_ERRORS as error:
         prepared = exception_of(error)
-    return {"passbook": entry.passbook_id, **prepared.to_row()}
+    return [{"passbook": entry.passbook_id, **prepared.to_row()}]
 
 
 def _line_row(passbook: Passbook, prepared: Prepared, run: Run) -> Row:
@@ -94,6 +102,7 @@ def _line_row(passbook: Passbook, prepared: Prepared, run: Run) -> Row:
         "draft": drafts.document_of(prepared.draft),
         "figures": dict(prepared.figures),
         "cents": prepared.amount_cents,
+        **({"notice": prepared.notice.to_row()} if prepared.notice else {}),
     }
 
 
@@ -108,7 +117,8 @@ def line_of(row: Row, started_at: datetime) -> Line:
 
 
 def _counts(rows: list[Row]) -> dict[str, int]:
-    """A part in numbers: its lines, their cents, and its exceptions by code."""
+    """A part in numbers: its lines, their cents, its exceptions and its notices by code."""
     counts = Counter(f"{EXCEPTION}{row['code']}" for row in rows if "code" in row)
+    counts.update(f"{NOTICE}{row['notice']['code']}" for row in rows if "notice" in row)
     lines = [row for row in rows if "code" not in row]
     return {"lines": len(lines), "cents": sum(row["cents"] for row in lines), **counts}

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from retiro.registry.runs import Chunk
 from retiro.runs.posting import WITHHELD
-from retiro.runs.preparing import EXCEPTION
+from retiro.runs.preparing import EXCEPTION, NOTICE
 
 
 @dataclass(frozen=True)
@@ -42,10 +42,19 @@ def total(chunk: Chunk, name: str) -> int:
 
 def exceptions(chunks: Sequence[Chunk]) -> dict[str, int]:
     """The exceptions of a prepared run, by code."""
+    return _counted(chunks, EXCEPTION)
+
+
+def notices(chunks: Sequence[Chunk]) -> dict[str, int]:
+    """What is to be known of lines that are written all the same, by code."""
+    return _counted(chunks, NOTICE)
+
+
+def _counted(chunks: Sequence[Chunk], prefix: str) -> dict[str, int]:
     counted = Counter[str]()
     for chunk in chunks:
         for part in chunk.parts:
-            counted.update(_with_prefix(part.counts, EXCEPTION))
+            counted.update(_with_prefix(part.counts, prefix))
     return dict(sorted(counted.items()))
 
 
