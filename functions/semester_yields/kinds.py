@@ -84,6 +84,12 @@ class YieldKind:
         check_yield(last, figures.semester)
         amount = sum(posting.amount_cents for posting in draft.postings if posting.account == "savings")
         through = int(draft.facts["through"])
+        mark = last.runs.get(YIELD_RUN)
+        if mark is not None and mark.sequence > through:
+            # The semester before was posted since, perhaps again and otherwise, and its yield is in this one's opening.
+            # Taken again, the figures must come to the same, or the line is withheld.
+            again = self.prepare(passbook, run)
+            return again.draft if isinstance(again, Prepared) else draft
         posting = YieldPosting(figures.semester, run.id.attempt, amount, figures.yield_date, through)
         try:
             semester_figures(last, figures.semester)
@@ -100,16 +106,18 @@ class YieldKind:
     def settle_late(self, passbook: Passbook, posted: Line, late: Sequence[Line], run: Run) -> Line | None:
         """Credit the yield of what came late at once, as a late credit of its own, so that nobody waits for it.
 
-        What the rules leave to a person (a credit to an earlier semester, a later semester posted since) stays named.
+        What the rules leave to a person (a credit to an earlier semester, a later semester posted since) stays named,
+        and keeps none of the others waiting.
         """
         passbooks = Passbooks(passbook.store, self.clock)
         settled: Line | None = None
+        left = False
         for line in late:
             try:
                 settled = self._settle(passbooks, posted, line, run)
             except Refusal:
-                return None
-        return settled
+                left = True
+        return None if left else settled
 
     def _settle(self, passbooks: Passbooks, posted: Line, line: Line, run: Run) -> Line:
         name = f"{posted.passbook}/{line.sequence}/{run.id.period}"

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 
 from retiro.ledger.board import BoardBook, Figures
-from retiro.registry.runs import Chunk, Run, RunBook, RunStatus
+from retiro.registry.runs import Chunk, Phase, Run, RunBook, RunStatus
 from retiro.rules.calendar import Semester, puerto_rico_date
 from retiro.rules.version import RULES_VERSION
 from retiro.runs.desk import ConflictCode, Desk, RunConflictError
@@ -20,7 +20,7 @@ from semester_yields.context import (
 )
 
 _STANDS_NOT = frozenset({RunStatus.REVERSED, RunStatus.SUPERSEDED, RunStatus.PREPARING, RunStatus.PREPARED})
-"""A run in one of these statuses has nothing in the ledger that stands."""
+"""A run in one of these statuses has nothing in the ledger that stands; nor has one that nobody has approved."""
 
 _SETTLED = frozenset({RunStatus.POSTED, RunStatus.REVERSED, RunStatus.SUPERSEDED, RunStatus.PREPARED})
 
@@ -141,7 +141,7 @@ class YieldRuns:
             raise NotPostedError
         later = semester.next()
         while later <= Semester.containing(self.today):
-            if any(run.status not in _STANDS_NOT for run in self.book.attempts(self.program.run, str(later))):
+            if any(_may_stand(run) for run in self.book.attempts(self.program.run, str(later))):
                 raise LaterSemesterStandsError(later)
             later = later.next()
         context = {
@@ -186,6 +186,10 @@ class YieldRuns:
         if latest is None:
             raise NoRunError
         return latest
+
+
+def _may_stand(run: Run) -> bool:
+    return run.status not in _STANDS_NOT and run.phase is not Phase.PREPARE
 
 
 _SEMESTERS_BACK = 4

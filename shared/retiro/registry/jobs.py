@@ -103,15 +103,20 @@ class Jobs:
         try:
             self._table.update((self._pk(job_id), _chunk(chunk)), {"number": number}, where={"number": Below(number)})
         except ChangedError as changed:
-            raise FencedError(job_id) from changed
+            if changed.existing is None or changed.existing["number"] != number:  # else it was us: a lost answer
+                raise FencedError(job_id) from changed
 
     def cursor(self, job_id: str, chunk: int) -> Cursor:
         """How far the chunk has come; not begun is nothing done."""
         item = self._table.get(self._pk(job_id), _chunk(chunk))
         return Cursor(0, ()) if item is None else Cursor(item["done"], item["notes"])
 
-    def advance(self, job_id: str, chunk: int, number: int, before: Cursor, after: Cursor) -> None:
-        """Move the chunk's cursor, after the work. Raises `FencedError` for an execution that isn't the newest."""
+    def advance(self, job_id: str, chunk: int, number: int, before: Cursor, after: Cursor) -> bool:
+        """Move the chunk's cursor, after the work. False: it isn't where it was, but our own execution moved it.
+
+        That is another invocation of it, or this one, whose answer was lost: look again. Raises `FencedError` for an
+        execution that isn't the newest.
+        """
         try:
             self._table.update(
                 (self._pk(job_id), _chunk(chunk)),
@@ -119,7 +124,10 @@ class Jobs:
                 where={"number": number, "done": before.done},
             )
         except ChangedError as changed:
+            if changed.existing is not None and changed.existing["number"] == number:
+                return False
             raise FencedError(job_id) from changed
+        return True
 
     def cursors(self, job_id: str) -> list[Cursor]:
         """All chunks' cursors, in order."""

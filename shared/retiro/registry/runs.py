@@ -5,13 +5,14 @@ All of it can be rebuilt: what was posted is in the ledger, what was prepared is
 
 import json
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from functools import cached_property
 from typing import Any, Self
 
-from retiro.registry.table import Below, ChangedError, Item, OneOf, Table
+from retiro.registry.table import AlreadyThereError, Below, ChangedError, Item, OneOf, Table
 
 
 class RunStatus(StrEnum):
@@ -265,7 +266,8 @@ class RunBook:
         planned = {item["sk"] for item in self.table.items(run_id.partition, prefix="chunk#")}
         for chunk in chunks:
             if chunk_key(chunk.index) not in planned:
-                self.table.insert(chunk.to_item(run_id))
+                with suppress(AlreadyThereError):  # by another beginning at the same time, from the same bounds
+                    self.table.insert(chunk.to_item(run_id))
 
     def chunk(self, run_id: RunId, index: int) -> Chunk:
         """A chunk, read consistently. Raises `LookupError` where there is none."""

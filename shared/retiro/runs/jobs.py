@@ -125,6 +125,6 @@ class JobWorker:
             page = rows[cursor.done : cursor.done + self.page_rows]
             notes = self.kind.take(job_id, first + cursor.done, page)
             after = Cursor(cursor.done + len(page), [*cursor.notes, *notes])
-            self.jobs.advance(job_id, chunk, number, cursor, after)
-            cursor, taken = after, taken + len(page)
+            moved = self.jobs.advance(job_id, chunk, number, cursor, after)
+            cursor, taken = after if moved else self.jobs.cursor(job_id, chunk), taken + len(page)
         return True
