@@ -5,13 +5,16 @@ A worker is a function of an event. `Killed` is an invocation that is gone: the 
 """
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 DEFINITION = json.loads(Path("functions/run.asl.json").read_text())
 
 Worker = Callable[[dict[str, Any]], Any]
+
+_DELAY_SECONDS_MAX = 60
+"""As the file's retries have it."""
 
 
 class Killed(BaseException):
@@ -36,13 +39,22 @@ class ExecutionFailedError(Exception):
 
 def execute(worker: Worker, machine_input: Mapping[str, Any], *, on_wait: Callable[[], None] = lambda: None) -> Any:
     """Run an execution to its end; its output. Raises `ExecutionFailedError`."""
-    return _Execution(worker, on_wait).run(DEFINITION, dict(machine_input), {})
+    return Execution(worker, on_wait).run(DEFINITION, dict(machine_input), {})
 
 
-class _Execution:
+class Execution:
+    """An execution: its states one after the other, a map's children too. It waits for nothing but `on_wait`."""
+
     def __init__(self, worker: Worker, on_wait: Callable[[], None]) -> None:
         self.worker = worker
         self.on_wait = on_wait
+
+    def pause(self, seconds: float) -> None:
+        """What a Wait state does, and a retry before it tries again."""
+
+    def children(self, machine: Mapping[str, Any], inputs: Sequence[tuple[Any, Mapping[str, Any]]]) -> list[Any]:
+        """The outputs of a map's children, from their inputs and contexts."""
+        return [self.run(machine, data, context) for data, context in inputs]
 
     def run(self, machine: Mapping[str, Any], data: Any, context: Mapping[str, Any]) -> Any:
         name = machine["StartAt"]
@@ -72,6 +84,7 @@ class _Execution:
             case "Pass":
                 return state.get("Result", _filled(state.get("Parameters", {}), data, context)), following
             case "Wait":
+                self.pause(state["Seconds"])
                 self.on_wait()
                 return data, following
             case "Succeed":
@@ -93,6 +106,7 @@ class _Execution:
                 attempts += 1
                 if retry is None or attempts > retry["MaxAttempts"]:
                     raise
+                self.pause(min(retry["IntervalSeconds"] * retry["BackoffRate"] ** (attempts - 1), _DELAY_SECONDS_MAX))
         if "ResultSelector" in state:
             answer = _filled(state["ResultSelector"], answer, context)
         return _at(data, state.get("ResultPath", "$"), answer)
@@ -111,10 +125,12 @@ class _Execution:
     def _map(self, state: Mapping[str, Any], data: Any) -> None:
         assert state["ItemProcessor"]["ProcessorConfig"]["Mode"] == "DISTRIBUTED"
         assert state["ResultPath"] is None
-        for index, item in enumerate(_found(state["ItemsPath"], data)):
-            context = {"Map": {"Item": {"Index": index, "Value": item}}}
-            child_input = _filled(state["ItemSelector"], data, context)
-            assert self.run(state["ItemProcessor"], child_input, context) == {}
+        contexts = [
+            {"Map": {"Item": {"Index": index, "Value": item}}}
+            for index, item in enumerate(_found(state["ItemsPath"], data))
+        ]
+        inputs = [(_filled(state["ItemSelector"], data, context), context) for context in contexts]
+        assert all(output == {} for output in self.children(state["ItemProcessor"], inputs))
 
 
 def _matches(rule: Mapping[str, Any], error: StateError) -> bool:
