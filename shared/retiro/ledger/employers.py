@@ -1,8 +1,9 @@
 """The lines of an employer's passbook, as drafts: money of nobody yet, between the deposit and the participants.
 
 A confirmed deposit posts cash against the clearing account of its remittance. Passing on takes from clearing what the
-participants are credited in the same transaction, against `contributions`, whose other half stands in their passbooks:
-over the whole fund it is zero. A remittance is closed when its clearing is zero.
+participants are credited in the same transaction, against `contributions` and `installments`, whose other halves stand
+in their passbooks: over the whole fund each is zero. A remittance is closed when its clearing is zero. Where the bank
+takes a deposit back its clearing may be below zero: that is what the employer owes until the credits are taken back.
 """
 
 from datetime import date
@@ -11,6 +12,9 @@ from retiro.ledger.lines import Draft, Line, LineError, LineKind, Posting
 from retiro.ledger.savings import CONTRIBUTIONS, Origin
 
 CASH = "cash"
+INSTALLMENTS = "installments"
+"""What was passed on to payment plans, § 830q; its other half is in the participants' passbooks."""
+
 _CLEARING_PREFIX = "clearing:"
 
 
@@ -43,13 +47,22 @@ def deposit(remittance_id: str, amount_cents: int, value_date: date, origin: Ori
     return _draft(LineKind.DEPOSIT, value_date, _move(CASH, clearing_account(remittance_id), amount_cents), origin)
 
 
-def passing_on(last: Line, remittance_id: str, amount_cents: int, value_date: date, origin: Origin) -> Draft:
+def passing_on(  # noqa: PLR0913  # each is named where it is called
+    last: Line,
+    remittance_id: str,
+    amount_cents: int,
+    value_date: date,
+    origin: Origin,
+    *,
+    installments_cents: int = 0,
+) -> Draft:
     """What the participants of one transaction are credited, taken from the remittance's clearing.
 
-    Raises `LineError` where the clearing has less: the chunks add up to more than the deposit.
+    `amount_cents` in contributions, and `installments_cents` in installments of their plans. Raises `LineError` where
+    the clearing has less: the chunks add up to more than the deposit.
     """
-    _check_clearing(last, remittance_id, amount_cents)
-    postings = _move(clearing_account(remittance_id), CONTRIBUTIONS, amount_cents)
+    _check_clearing(last, remittance_id, amount_cents + installments_cents)
+    postings = _passed_on(remittance_id, amount_cents, installments_cents)
     return _draft(LineKind.PASSING_ON, value_date, postings, origin)
 
 
@@ -70,6 +83,29 @@ def taken_back(remittance_id: str, amount_cents: int, taken_on: date, origin: Or
     """
     postings = _move(CONTRIBUTIONS, clearing_account(remittance_id), amount_cents)
     return _draft(LineKind.CORRECTION, taken_on, postings, origin)
+
+
+def deposit_taken_back(remittance_id: str, amount_cents: int, returned_on: date, origin: Origin) -> Draft:
+    """The bank takes a whole deposit back, credited or not. What was passed on of it is owed until it is taken back."""
+    postings = _move(clearing_account(remittance_id), CASH, amount_cents)
+    return _draft(LineKind.DEPOSIT_RETURNED, returned_on, postings, origin)
+
+
+def passing_on_reversed(
+    remittance_id: str, amount_cents: int, installments_cents: int, taken_on: date, origin: Origin
+) -> Draft:
+    """What the participants of one transaction were credited is in the remittance's clearing again."""
+    postings = _passed_on(remittance_id, -amount_cents, -installments_cents)
+    return _draft(LineKind.CORRECTION, taken_on, postings, origin)
+
+
+def _passed_on(remittance_id: str, amount_cents: int, installments_cents: int) -> tuple[Posting, ...]:
+    postings = (
+        Posting(clearing_account(remittance_id), -(amount_cents + installments_cents)),
+        Posting(CONTRIBUTIONS, amount_cents),
+        Posting(INSTALLMENTS, installments_cents),
+    )
+    return tuple(posting for posting in postings if posting.amount_cents)
 
 
 def _check_clearing(last: Line, remittance_id: str, amount_cents: int) -> None:
