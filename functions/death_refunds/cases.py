@@ -142,7 +142,7 @@ class Cases:
     def approve(self, refund_id: str, content_hash: str, principal: Principal, step: str) -> Standing:
         """Post what was entered, by another person. The same approval again is the first answer.
 
-        Raises 403 `same_person`, 409 `stale_hash`, `needs_decision`, `already_approved`.
+        Raises 403 `same_person`, 409 `stale_hash` (a question that a person has to decide has none), `already_approved`.
         """
         participant_id, _ = place_of(refund_id)
         standing = self.standing(refund_id)
@@ -292,13 +292,6 @@ class Cases:
     def _approved(self, standing: Standing, principal: Principal) -> Decision:
         """The line that posts what was entered, determined again, with the second of what a person decided."""
         entered = standing.entered
-        if entered.body["step"] == "question":
-            raise conflict(
-                "needs_decision",
-                en="A person has to decide first.",
-                es="Una persona debe decidir primero.",
-                citation=entered.body["question"]["citation"],
-            )
         claim = entered.claim.seconded_by(principal.person)
         plan = self._plan(standing.history, standing, claim)
         if any(plan[name] != entered.body[name] for name in ("step", "amounts", "payees", "postings")):

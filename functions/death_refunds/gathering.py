@@ -12,8 +12,9 @@ from typing import Any
 
 from death_refunds.claims import Claim
 from retiro.ledger import exits, hybrid
+from retiro.ledger.annuities import ANNUITY_RUN
 from retiro.ledger.figures import Figures
-from retiro.ledger.lines import Line
+from retiro.ledger.lines import SAVINGS, Line
 from retiro.ledger.savings import CONTRIBUTIONS, TRANSFERS, YIELDS
 from retiro.rules.calendar import Semester
 from retiro.rules.judiciary_hybrid import (
@@ -141,7 +142,10 @@ class Case:
         return Outcome(self.death_date, self._benefit(given), given, provisional)
 
     def _of_pensioner(self, annuity: hybrid.Annuity) -> Outcome:
-        """(f): the balance at retirement against the payments: those before death, or all where the annuity is void."""
+        """(f): the balance at retirement against the payments: those before death, or all where the annuity is void.
+
+        What has come into savings since the retirement was late, and belongs to that balance.
+        """
         made = hybrid.payments(self.history)
         payments = self._payments(annuity, made)
         is_void = payments.last_payable_month is None
@@ -149,7 +153,7 @@ class Case:
         received = [one for one in made if is_void or one.line.effective_on < self.death_date]
         given = self._claim_given() | {
             "retirement_date": annuity.retired_on.isoformat(),
-            "balance_at_retirement": format_cents(int(contract["balance"])),
+            "balance_at_retirement": format_cents(int(contract["balance"]) + self.last.balance_cents(SAVINGS)),
             "annuity_payments_total": format_cents(sum(one.received_cents for one in received)),
             "transfer_annuity_due": self.claim.transfer_annuity_due,
         }
@@ -172,12 +176,13 @@ class Case:
 
     def _payments(self, annuity: hybrid.Annuity, made: Sequence[hybrid.Payment]) -> AnnuityPayments:
         names = ["first_payment_days"]
+        mark = self.last.runs.get(ANNUITY_RUN)
         acts = exits.adopted(self.figures, names, annuity.retired_on).acts
         given = {
             "retirement_date": annuity.retired_on.isoformat(),
             "monthly_annuity": format_cents(annuity.monthly_cents),
             "death_date": self.death_date.isoformat(),
-            "paid_through": max((str(one.line.facts["through"]) for one in made), default=None),
+            "paid_through": mark.period if mark and made else None,
             "settings": {"first_payment_days": annuity.first_payment_days},
         }
         return annuity_payments(annuity_payments.parse(given), acts=acts)

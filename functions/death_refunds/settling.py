@@ -154,9 +154,9 @@ def _row(number: int, name: str, amount_cents: int, reason: Reason | None) -> Pa
 
 
 def _cleared(last: Line) -> list[Posting]:
-    """What came back and what a correction owes, put to the reserve: the outcome counts both already."""
+    """What came late into savings, what came back and what a correction owes, put to the reserve: all is counted."""
     cleared_cents: Mapping[str, int] = {
-        account: last.balance_cents(account) for account in (hybrid.PAYMENTS_RETURNED, hybrid.ANNUITY_ARREARS)
+        account: last.balance_cents(account) for account in (SAVINGS, hybrid.PAYMENTS_RETURNED, hybrid.ANNUITY_ARREARS)
     }
     return [
         *(Posting(account, -cents) for account, cents in cleared_cents.items()),
