@@ -8,16 +8,16 @@ from death_refunds import views
 from death_refunds.cases import Cases
 from death_refunds.changes import changed_by
 from death_refunds.models import (
-    Approval,
+    DeathApproval,
+    DeathQuote,
+    DeathRefund,
     DeathReport,
     DecisionMade,
     HeirsEvent,
     NewDeathReport,
     NewRefund,
-    Quote,
     QuoteAsked,
-    Refund,
-    Withdrawal,
+    ReportWithdrawal,
 )
 from death_refunds.places import CaseId, place_of
 from death_refunds.reports import Reports, check_death
@@ -73,15 +73,15 @@ def confirm(report_id: CaseId, principal: Principal) -> DeathReport:
 
 
 @portal.post("/death-reports/{report_id}/withdrawal", scopes="benefits.approve")
-def withdraw(report_id: CaseId, body: Withdrawal, principal: Principal) -> DeathReport:
+def withdraw(report_id: CaseId, body: ReportWithdrawal, principal: Principal) -> DeathReport:
     """Withdraw a report made in error, as another person: what was withheld follows."""
     principal.must_be(*_SETTLES)
     return world().reports.withdraw(report_id, body, principal)
 
 
 @portal.post("/death-refunds/quotes", scopes="benefits.quote", status=HTTPStatus.OK, stores=False)
-def quote(body: QuoteAsked, principal: Principal) -> Quote:
-    """Quote what a death would pay. Nothing is posted."""
+def quote(body: QuoteAsked, principal: Principal) -> DeathQuote:
+    """DeathQuote what a death would pay. Nothing is posted."""
     profile = world().tables.judge(body.participant_id, principal)
     last = known(world().tables.passbooks.last(profile.participant_id), profile.participant_id)
     death_date = body.death_date or hybrid.death_of(last)
@@ -99,7 +99,7 @@ def quote(body: QuoteAsked, principal: Principal) -> Quote:
 
 
 @portal.post("/death-refunds", scopes="benefits.settle")
-def settle(body: NewRefund, principal: Principal, language: Language) -> Refund:
+def settle(body: NewRefund, principal: Principal, language: Language) -> DeathRefund:
     """Enter the settlement of a confirmed death; another person approves it."""
     principal.must_be(*_SETTLES)
     profile = world().tables.judge(body.participant_id, principal)
@@ -107,14 +107,14 @@ def settle(body: NewRefund, principal: Principal, language: Language) -> Refund:
 
 
 @portal.get("/death-refunds/{refund_id}", scopes="benefits.read")
-def read(refund_id: CaseId, principal: Principal, language: Language) -> Refund:
+def read(refund_id: CaseId, principal: Principal, language: Language) -> DeathRefund:
     """A death's case as it stands."""
     _reach(refund_id, principal)
     return views.refund(world().cases.standing(refund_id), language)
 
 
 @portal.post("/death-refunds/{refund_id}/approval", scopes="benefits.approve")
-def approve(refund_id: CaseId, body: Approval, principal: Principal, language: Language) -> Refund:
+def approve(refund_id: CaseId, body: DeathApproval, principal: Principal, language: Language) -> DeathRefund:
     """Approve the settlement that has this hash, as another person: it is posted."""
     _reach(refund_id, principal)
     principal.must_be(*_SETTLES)
@@ -122,7 +122,7 @@ def approve(refund_id: CaseId, body: Approval, principal: Principal, language: L
 
 
 @portal.post("/death-refunds/{refund_id}/decision", scopes="benefits.settle")
-def decide(refund_id: CaseId, body: DecisionMade, principal: Principal, language: Language) -> Refund:
+def decide(refund_id: CaseId, body: DecisionMade, principal: Principal, language: Language) -> DeathRefund:
     """Decide what the rules leave to a person; the approval of the settlement seconds it."""
     _reach(refund_id, principal)
     principal.must_be(*_SETTLES)
@@ -131,7 +131,7 @@ def decide(refund_id: CaseId, body: DecisionMade, principal: Principal, language
 
 
 @portal.post("/death-refunds/{refund_id}/heirs", scopes="benefits.settle")
-def change_heirs(refund_id: CaseId, body: HeirsEvent, principal: Principal, language: Language) -> Refund:
+def change_heirs(refund_id: CaseId, body: HeirsEvent, principal: Principal, language: Language) -> DeathRefund:
     """Enter what changes who takes: heirs declared, a beneficiary's death, a hold, a release."""
     _reach(refund_id, principal)
     principal.must_be(*_SETTLES)
@@ -140,7 +140,7 @@ def change_heirs(refund_id: CaseId, body: HeirsEvent, principal: Principal, lang
 
 
 @portal.post("/death-refunds/{refund_id}/heirs/approval", scopes="benefits.approve")
-def approve_heirs(refund_id: CaseId, body: Approval, principal: Principal, language: Language) -> Refund:
+def approve_heirs(refund_id: CaseId, body: DeathApproval, principal: Principal, language: Language) -> DeathRefund:
     """Approve, as another person, what changes who takes since the settlement: it is posted."""
     _reach(refund_id, principal)
     principal.must_be(*_SETTLES)

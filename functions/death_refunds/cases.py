@@ -142,7 +142,7 @@ class Cases:
     def approve(self, refund_id: str, content_hash: str, principal: Principal, step: str) -> Standing:
         """Post what was entered, by another person. The same approval again is the first answer.
 
-        Raises 403 `same_person`, 409 `stale_hash` (a question that a person has to decide has none), `already_approved`.
+        Raises 403 `same_person`, 409 `stale_hash` (a question has no hash yet), `already_approved`.
         """
         participant_id, _ = place_of(refund_id)
         standing = self.standing(refund_id)

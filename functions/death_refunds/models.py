@@ -27,7 +27,7 @@ class NewDeathReport(Body):
     document_sha256: Hash | None = None
 
 
-class Withdrawal(Body):
+class ReportWithdrawal(Body):
     """Why a report is withdrawn."""
 
     reason: Reason
@@ -75,7 +75,7 @@ class NewRefund(_Known):
     """The settlement of a reported death, entered."""
 
 
-class Approval(Body):
+class DeathApproval(Body):
     """The hash of what is approved: what stands there and nothing else."""
 
     content_hash: Hash
@@ -140,7 +140,7 @@ class PayeeView(Answer):
     reason: str | None
 
 
-class Figures(Answer):
+class DeathFigures(Answer):
     """What the determinations found. `unpaid`: annuity payments due through the month of death, to the estate."""
 
     provisional_yield: Amount
@@ -164,18 +164,18 @@ class QuestionView(Answer):
     receipt: JsonValue
 
 
-class Quote(Answer):
+class DeathQuote(Answer):
     """What a death would pay, with the receipt of each determination. Nothing is posted."""
 
     participant_id: ParticipantId
     death_date: Date
     route: Literal["active_service", "pensioner"]
-    figures: Figures
+    figures: DeathFigures
     payees: list[PayeeView]
     receipts: dict[str, JsonValue]
 
 
-class Refund(Answer):
+class DeathRefund(Answer):
     """A death's case as it stands.
 
     `status`: `needs_decision`, `entered`, `settled`, or `withdrawn`. `content_hash` is what an approval has to name,
@@ -191,7 +191,7 @@ class Refund(Answer):
     content_hash: Hash | None
     entered_by: str
     approved_by: str | None
-    figures: Figures | None
+    figures: DeathFigures | None
     payees: list[PayeeView]
     pending_payees: list[PayeeView] | None
     question: QuestionView | None

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any, Literal
 
-from death_refunds.models import DeathReport, NewDeathReport, Withdrawal
+from death_refunds.models import DeathReport, NewDeathReport, ReportWithdrawal
 from death_refunds.places import case_id, evidence_id, place_of
 from death_refunds.world import Tables
 from retiro.ledger import hybrid
@@ -67,7 +67,7 @@ class Reports:
         self.tables.passbooks.append(participant_id, decide, key=key, content={"by": principal.person})
         return self.read(report_id)
 
-    def withdraw(self, report_id: str, body: Withdrawal, principal: Principal) -> DeathReport:
+    def withdraw(self, report_id: str, body: ReportWithdrawal, principal: Principal) -> DeathReport:
         """A report made in error, withdrawn by another person. A settlement that stands is taken back with it.
 
         The status is what it was, so that the next runs post and pay what was withheld. Raises 404, 403, 409.

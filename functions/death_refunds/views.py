@@ -5,15 +5,15 @@ from typing import Any
 
 from death_refunds.cases import EVIDENCE, Standing, Step, amounts_of
 from death_refunds.gathering import Outcome
-from death_refunds.models import DebtCollected, Figures, PayeeView, QuestionView, Quote, Refund
+from death_refunds.models import DeathFigures, DeathQuote, DeathRefund, DebtCollected, PayeeView, QuestionView
 from death_refunds.settling import PayeeRow
 from retiro.portal import Language, spoken
 from retiro.rules.forms import Sentence
 
 
-def quote(participant_id: str, outcome: Outcome, payees: Sequence[PayeeRow]) -> Quote:
+def quote(participant_id: str, outcome: Outcome, payees: Sequence[PayeeRow]) -> DeathQuote:
     """A quote."""
-    return Quote(
+    return DeathQuote(
         participant_id=participant_id,
         death_date=outcome.death_date,
         route=outcome.route,
@@ -23,7 +23,7 @@ def quote(participant_id: str, outcome: Outcome, payees: Sequence[PayeeRow]) -> 
     )
 
 
-def refund(standing: Standing, language: Language) -> Refund:
+def refund(standing: Standing, language: Language) -> DeathRefund:
     """A case as it stands: what was approved last, else what was entered last."""
     entered, approved = standing.entered, standing.approved
     shown = approved or entered
@@ -32,7 +32,7 @@ def refund(standing: Standing, language: Language) -> Refund:
     question = entered.body.get("question") if approved is None else None
     settled: Mapping[str, Any] = standing.settlement.body["results"] if standing.settlement else {}
     results = {**settled, **body["results"]}  # an allocation has only the benefit again
-    return Refund(
+    return DeathRefund(
         refund_id=standing.refund_id,
         participant_id=body["participant_id"],
         death_date=body["death_date"],
@@ -81,9 +81,9 @@ def _question(question: Mapping[str, Any], language: Language) -> QuestionView:
     )
 
 
-def _figures(amounts: Mapping[str, Any]) -> Figures:
+def _figures(amounts: Mapping[str, Any]) -> DeathFigures:
     debts = [DebtCollected(**one) for one in amounts["debts"]]
-    return Figures(**{**amounts, "debts": debts})
+    return DeathFigures(**{**amounts, "debts": debts})
 
 
 def _payees(rows: Sequence[PayeeRow]) -> list[PayeeView]:

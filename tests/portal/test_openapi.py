@@ -63,10 +63,16 @@ def values_of(schema):
                 yield one
 
 
+WHOLE_NUMBERS = {("ServiceLength", "properties", "months")}
+"""Named like a series of percents by the month, and yet a count."""
+
+
 def test_what_is_named_like_money_or_a_percent_is_one(description):
     found = 0
     for path, node in nodes(description["components"]["schemas"]):
-        if len(path) > 1 and path[-2] == "properties" and MONEY_OR_PERCENT.search(path[-1]):
+        if path in WHOLE_NUMBERS:
+            assert node["type"] == "integer"
+        elif len(path) > 1 and path[-2] == "properties" and MONEY_OR_PERCENT.search(path[-1]):
             for value in values_of(node):
                 assert value["type"] == "string", path
                 assert "pattern" in value, path
