@@ -71,18 +71,6 @@ class RefusalCode(StrEnum):
     LATER_PAYMENT_STANDS = "later_payment_stands"
     ALREADY_RETURNED = "already_returned"
     NOT_RETURNED = "not_returned"
-    ANNUITY_EXISTS = "annuity_exists"
-    RETIREMENT_BEFORE_SEPARATION = "retirement_before_separation"
-    SEPARATION_DIFFERS = "separation_differs"
-    SERVICE_NOT_CREDITED = "service_not_credited"
-    NO_ANNUITY = "no_annuity"
-    CORRECTION_CHANGES_NOTHING = "correction_changes_nothing"
-    ALREADY_PAID = "already_paid"
-    DEATH_REPORTED = "death_reported"
-    NOT_PAID = "not_paid"
-    LATER_PAYMENT_STANDS = "later_payment_stands"
-    ALREADY_RETURNED = "already_returned"
-    NOT_RETURNED = "not_returned"
     # A payment plan's own order
     PLAN_OPEN = "plan_open"
     PLAN_NOT_OPEN = "plan_not_open"
@@ -90,6 +78,7 @@ class RefusalCode(StrEnum):
     OVER_PLAN_BALANCE = "over_plan_balance"
     OVER_DUE = "over_due"
     PAYOFF_DIFFERS = "payoff_differs"
+    ORDER_CHANGED = "order_changed"
     NEEDS_DECISION = "needs_decision"
 
 
@@ -252,46 +241,6 @@ SENTENCES = {
     RefusalCode.NOT_RETURNED: Sentence(
         "The payment hasn't come back, or was made again already.", "El pago no ha sido devuelto, o ya se repitió."
     ),
-    RefusalCode.ANNUITY_EXISTS: Sentence(
-        "The participant has an annuity already, since {retired_on}.",
-        "El participante ya tiene una anualidad, desde el {retired_on}.",
-    ),
-    RefusalCode.RETIREMENT_BEFORE_SEPARATION: Sentence(
-        "The retirement, {retirement_date}, comes before {first}, the day after the separation.",
-        "El retiro, {retirement_date}, es anterior al {first}, el día después de la separación.",
-    ),
-    RefusalCode.SEPARATION_DIFFERS: Sentence(
-        "The passbook has the separation on {separated_on}.", "En la libreta consta la separación el {separated_on}."
-    ),
-    RefusalCode.SERVICE_NOT_CREDITED: Sentence(
-        "No service has been credited to the participant.", "No se han acreditado servicios al participante."
-    ),
-    RefusalCode.NO_ANNUITY: Sentence(
-        "The participant has no annuity in force.", "El participante no tiene una anualidad vigente."
-    ),
-    RefusalCode.CORRECTION_CHANGES_NOTHING: Sentence(
-        "What is corrected leaves the annuity as it is.", "Lo corregido deja la anualidad igual."
-    ),
-    RefusalCode.ALREADY_PAID: Sentence(
-        "The annuity was paid through {month} already.", "La anualidad ya se pagó hasta {month}."
-    ),
-    RefusalCode.DEATH_REPORTED: Sentence(
-        "A death on {death_date} is reported, and not resolved.",
-        "Se reportó una muerte el {death_date}, sin resolver.",
-    ),
-    RefusalCode.NOT_PAID: Sentence(
-        "The annuity of {month} wasn't paid by this run.", "La anualidad de {month} no se pagó en esta corrida."
-    ),
-    RefusalCode.LATER_PAYMENT_STANDS: Sentence(
-        "The payment through {month} can't be reversed while the one through {later} stands.",
-        "El pago hasta {month} no se puede reversar mientras conste el de {later}.",
-    ),
-    RefusalCode.ALREADY_RETURNED: Sentence(
-        "The payment came back already, or nothing of it went out.", "El pago ya fue devuelto, o nada de él salió."
-    ),
-    RefusalCode.NOT_RETURNED: Sentence(
-        "The payment hasn't come back, or was made again already.", "El pago no ha sido devuelto, o ya se repitió."
-    ),
     RefusalCode.PERIOD_OPEN: Sentence(
         "The return of {semester}, complete by {on}, isn't posted yet for this participant.",
         "El rendimiento de {semester}, completo al {on}, aún no está acreditado a este participante.",
@@ -316,6 +265,10 @@ SENTENCES = {
     RefusalCode.PAYOFF_DIFFERS: Sentence(
         "The payoff of {on} is {figure}, to the cent, not {amount}.",
         "El saldo del {on} es {figure}, al centavo, no {amount}.",
+    ),
+    RefusalCode.ORDER_CHANGED: Sentence(
+        "What is to be withheld for {month} has changed since the order was prepared; the next attempt orders it.",
+        "Lo que se ha de descontar en {month} cambió desde que se preparó la orden; lo ordena el próximo intento.",
     ),
     RefusalCode.NEEDS_DECISION: Sentence(
         "This is for a person to decide: {reason_en}.", "Esto lo decide una persona: {reason_es}."
