@@ -79,6 +79,8 @@ def show_audit(console: Console, answer: Item) -> None:
     console.print(f"{answer['status']}: {answer['passbooks']} passbooks, {answer['lines']} lines")
     for finding in answer["named"]:
         console.print(f"  {finding['passbook']} line {finding['sequence']}: {finding['code']} ({finding['detail']})")
+    if "seal" in answer:
+        console.print(f"seal {answer['seal']}")
     if (unnamed := answer["findings"] - len(answer["named"])) > 0:
         console.print(f"  and {unnamed} more")
 

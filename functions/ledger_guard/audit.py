@@ -1,16 +1,21 @@
 """The audit: every passbook recomputed from its first line, the totals by fund and account, and the Board's books.
 
-It writes nothing but its own items in the registry: one for the audit, and one for each chunk of the roster's shards
-with a cursor and what was found so far. A page counts when its cursor is moved, on the condition that nobody else has
-moved it; so a page that is worked twice counts once.
+Its own items are in the registry: one for the audit, one for each chunk of the roster's shards with a cursor and what
+was found so far, and one for each page of passbooks with what it came to. The first worker of a page writes that down;
+another takes it over. A page counts when the cursor is moved, on the condition that nobody else has moved it.
+
+Where nothing is found, the heads of all passbooks are sealed: the list lies in the bucket, the seal in the ledger.
 """
 
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
+from datetime import timedelta
 from enum import StrEnum
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
-from retiro.ledger import board
+from retiro.ledger import board, seal
+from retiro.ledger.evidence import Evidence
 from retiro.ledger.lines import partition
 from retiro.ledger.store import LedgerStore
 from retiro.ledger.trial_balance import TrialBalance
@@ -24,15 +29,23 @@ from retiro.registry.runs import RunId
 from retiro.registry.table import AlreadyThereError, ChangedError, Item, Table
 from retiro.rules.money import format_cents
 
+if TYPE_CHECKING:
+    from mypy_boto3_s3 import S3Client
+
 AUDIT = "audit"
 PHASE = "verify"
 FUNDS = ("ERS", "JRS")
+SEALS = "seals"
+"""The registry's partition that lists the seals, by their audits' periods."""
 PAGE_PASSBOOKS = 25
 FINDINGS_NAMED_MAX = 200
 """How many findings a chunk, and the answer, name; all are counted."""
 
 RESERVE_MS = 30_000
 """How much of an invocation's time must be left to take another page."""
+
+PAGES_KEPT = timedelta(days=30)
+"""How long what a page came to is of use."""
 
 
 class AuditStatus(StrEnum):
@@ -50,6 +63,8 @@ class Auditor:
 
     registry: Table
     ledger: LedgerStore
+    files: "S3Client"
+    bucket: str
     clock: Clock
     chunks: int = 16
     invocation_passbooks: int = 0
@@ -74,7 +89,7 @@ class Auditor:
         return True
 
     def end(self, run: RunId) -> Item:
-        """Add the chunks up and write the answer down. What is answered already stays."""
+        """Add the chunks up, seal a clean ledger, and write the answer down. What is answered already stays."""
         total = _found(Audit())
         for item in self.registry.items(run.partition, prefix="chunk#"):
             total = _sum(total, item)
@@ -85,6 +100,8 @@ class Auditor:
             "ended_at": self.clock().isoformat(),
         }
         answer["status"] = AuditStatus.FINDINGS if answer["findings"] else AuditStatus.CLEAN
+        if answer["status"] is AuditStatus.CLEAN:
+            answer["seal"] = self._seal(run)
         try:
             return self.registry.update(run.key, answer, where={"status": AuditStatus.RUNNING})
         except ChangedError:
@@ -100,6 +117,18 @@ class Auditor:
 
     def _work_page(self, item: Item) -> int:
         """Verify the next passbooks and move the cursor over them. How many were taken."""
+        key = (item["pk"], f"page#{item['sk']}#{item['step']:08d}")
+        page = self._insert(key, self._verify_page(item))
+        moved = {"step": item["step"] + 1, "shard": page["shard"], "after": page["after"], **_sum(item, page)}
+        try:
+            self.registry.update((item["pk"], item["sk"]), moved, where={"step": item["step"]})
+        except ChangedError:
+            return 0  # another worker was quicker
+        taken: int = page["passbooks"]
+        return taken
+
+    def _verify_page(self, item: Item) -> Item:
+        """What the next passbooks come to, and where the cursor stands after them."""
         audit = Audit()
         page_max = min(PAGE_PASSBOOKS, self.invocation_passbooks or PAGE_PASSBOOKS)
         shard, after = item["shard"], item["after"]
@@ -108,12 +137,20 @@ class Auditor:
             for entry in map(roster.entry, page.items):
                 audit.add(entry.passbook_id, self.ledger.items(partition(entry.passbook_id)), _witness(entry))
             shard, after = (shard + 1, "") if page.after is None else (shard, page.after)
-        moved = {"step": item["step"] + 1, "shard": shard, "after": after, **_sum(item, _found(audit))}
-        try:
-            self.registry.update((item["pk"], item["sk"]), moved, where={"step": item["step"]})
-        except ChangedError:
-            return 0  # another worker was quicker: its page counts
-        return audit.passbooks
+        expires_at = int((self.clock() + PAGES_KEPT).timestamp())
+        return {"shard": shard, "after": after, "heads": audit.heads, "expires_at": expires_at, **_found(audit)}
+
+    def _seal(self, run: RunId) -> str:
+        """Seal the heads that the pages verified, once; the seal in hexadecimal."""
+        heads = [head for page in self.registry.items(run.partition, prefix="page#") for head in page["heads"]]
+        sealed = seal.seal(heads)
+        key = f"seals/{run.period}.{sealed.hash.hex()[:16]}.txt"
+        text = "".join(f"{head}\n" for head in heads)
+        self.files.put_object(Bucket=self.bucket, Key=key, Body=text.encode(), ContentType="text/plain")
+        body = {"count": sealed.count, "root": sealed.root.hex(), "seal": sealed.hash.hex(), "heads": key}
+        self.ledger.put_evidence(Evidence(seal.EVIDENCE, run.period, body))
+        self._insert((SEALS, run.period), {"seal": sealed.hash.hex()})
+        return sealed.hash.hex()
 
     def _books(self) -> Iterator[Item]:
         """The findings of the Board's books."""
@@ -121,11 +158,14 @@ class Auditor:
             for finding in verify_book(fund, self.ledger.items(board.partition(fund))):
                 yield asdict(finding)
 
-    def _insert(self, key: tuple[str, str], attributes: Item) -> None:
+    def _insert(self, key: tuple[str, str], attributes: Item) -> Item:
+        """Write an item where there is none. What stands there then."""
+        item = {"pk": key[0], "sk": key[1], **attributes}
         try:
-            self.registry.insert({"pk": key[0], "sk": key[1], **attributes})
-        except AlreadyThereError:
-            return
+            self.registry.insert(item)
+        except AlreadyThereError as there:
+            return there.existing
+        return item
 
     def _item(self, key: tuple[str, str]) -> Item:
         item = self.registry.get(*key)
@@ -140,7 +180,7 @@ def _found(audit: Audit) -> Item:
         "passbooks": audit.passbooks,
         "lines": audit.lines,
         "findings": len(audit.findings),
-        "named": [asdict(finding) for finding in audit.findings],
+        "named": [asdict(finding) for finding in audit.findings[:FINDINGS_NAMED_MAX]],
         "trial_balance": audit.trial_balance.to_document(),
     }
 

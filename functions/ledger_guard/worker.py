@@ -31,6 +31,7 @@ class WorkerEnvironment(Environment):
 
     ledger_table: str
     registry_table: str
+    files_bucket: str
     audit_chunks: int
     invocation_accounts: int
 
@@ -42,6 +43,8 @@ def world() -> Auditor:
     return Auditor(
         registry=Table(aws.dynamodb(), environment.registry_table),
         ledger=LedgerStore(aws.dynamodb(), environment.ledger_table),
+        files=aws.s3(),
+        bucket=environment.files_bucket,
         clock=clock.utc_now,
         chunks=environment.audit_chunks,
         invocation_passbooks=environment.invocation_accounts,

@@ -1,14 +1,26 @@
 """The audit over the roster: what it counts, what it finds, and that it counts it once."""
 
-import pytest
+import json
+import runpy
+from pathlib import Path
+from types import SimpleNamespace
 
+import pytest
+from click.testing import CliRunner
+
+from cli import stacks
+from cli.main import main
 from ledger_guard import worker
+from retiro.ledger import seal
+from retiro.ledger.store import LedgerStore
 from retiro.registry import roster
 from tests.conftest import ENVIRONMENT, Context
 from tests.ledger.makers import account_of_readings
 from tests.ledger_guard.conftest import ASKED, brought
 
 TABLE = ENVIRONMENT["LEDGER_TABLE"]
+SCRIPT = Path(__file__).parents[2] / "docs" / "verify_proof.py"
+OUTPUTS = {"LedgerTable": "LEDGER_TABLE", "RegistryTable": "REGISTRY_TABLE", "FilesBucket": "FILES_BUCKET"}
 TEN = [f"P-{number:06d}" for number in range(1, 11)]
 
 
@@ -17,6 +29,15 @@ def ten(keep):
     """Ten passbooks of two lines each, 10,000.00 in each."""
     for passbook in TEN:
         keep(brought(passbook))
+
+
+@pytest.fixture
+def retiro(guard, monkeypatch):
+    """`retiro prove` on this stack."""
+    clients = {"dynamodb": guard.dynamodb, "s3": guard.s3}
+    outputs = {name: ENVIRONMENT[variable] for name, variable in OUTPUTS.items()}
+    monkeypatch.setattr(stacks, "Stack", lambda *_, **__: SimpleNamespace(client=clients.get, outputs=outputs))
+    return lambda *arguments: CliRunner().invoke(main, ["prove", "--stack", "retiro", *arguments])
 
 
 def key(passbook: str, sequence: int):
@@ -29,6 +50,49 @@ def test_a_sound_ledger_is_clean_and_every_passbook_is_counted_once(ten, run_aud
     assert (answer["passbooks"], answer["lines"], answer["findings"]) == (10, 20, 0)
     # Ten times 10,000.00 brought: savings against transfers, and nothing else.
     assert answer["trial_balance"]["totals_cents"] == {"ERS": {"savings": 10_000_000, "transfers": -10_000_000}}
+
+
+def test_a_clean_audit_seals_the_head_of_every_passbook_once(ten, guard, run_audit):
+    """LE-11: the count is sealed, and the list of heads is what gives the seal."""
+    answer = run_audit()
+    evidence = LedgerStore(guard.dynamodb, TABLE).get_evidence("seal", "2025-07-10").body
+    listed = guard.s3.get_object(Bucket=ENVIRONMENT["FILES_BUCKET"], Key=evidence["heads"])["Body"].read().decode()
+    heads = listed.splitlines()
+    assert sorted(heads) == sorted(seal.head(brought(passbook)[-1]) for passbook in TEN)
+    assert evidence["count"] == 10
+    assert evidence["seal"] == answer["seal"] == seal.seal(heads).hash.hex()
+
+
+def test_an_audit_that_finds_anything_seals_nothing(ten, guard, run_audit):
+    guard.dynamodb.delete_item(TableName=TABLE, Key=key("P-000007", 2))
+    assert "seal" not in run_audit()
+    assert LedgerStore(guard.dynamodb, TABLE).get_evidence("seal", "2025-07-10") is None
+
+
+def test_a_passbooks_head_is_proven_under_the_latest_seal_by_the_script_of_the_docs(ten, guard, run_audit, retiro):
+    answer = run_audit()
+    proof = json.loads(retiro("P-000003").stdout)
+    head = seal.head(brought("P-000003")[-1])
+    assert (proof["audit"], proof["head"], proof["seal"]) == ("2025-07-10", head, answer["seal"])
+    path = [bytes.fromhex(one) for one in proof["path"]]
+    seal_of = runpy.run_path(str(SCRIPT))["seal_of"]
+    assert seal_of(proof["head"].encode(), proof["index"], proof["count"], path).hex() == answer["seal"]
+
+
+def test_nothing_is_proven_without_a_seal_or_of_a_passbook_that_was_not_there(ten, run_audit, retiro):
+    assert "no audit has sealed this ledger yet" in retiro("P-000003").output
+    run_audit()
+    assert "P-000099 had no line" in retiro("P-000099").output
+    assert "no audit of 2025-07-09 has sealed anything" in retiro("P-000003", "--audit", "2025-07-09").output
+
+
+def test_a_list_of_heads_that_was_changed_proves_nothing(ten, guard, run_audit, retiro):
+    run_audit()
+    stored = LedgerStore(guard.dynamodb, TABLE).get_evidence("seal", "2025-07-10").body["heads"]
+    guard.s3.put_object(Bucket=ENVIRONMENT["FILES_BUCKET"], Key=stored, Body=b"P-000003 2 00")
+    answer = retiro("P-000003")
+    assert answer.exit_code == 1
+    assert "isn't what was sealed" in answer.output
 
 
 def test_a_worker_hands_back_after_its_accounts_and_goes_on_where_it_stopped(ten, run_audit):

@@ -19,7 +19,7 @@ CHANGES_OF_THE_LEDGER = (
     "dynamodb:DeleteResourcePolicy",
 )
 LEDGER = {"Fn::GetAtt": ["LedgerTable", "Arn"]}
-READERS_ALONE = {"SemesterYieldsScheduleRole", "LedgerGuardWorkerRole"}
+READERS_ALONE = {"SemesterYieldsScheduleRole"}
 
 
 def listed(value: Any) -> list[Any]:
@@ -61,6 +61,13 @@ def test_who_only_reads_the_ledger_may_not_insert(roles):
         for statement in roles[name]:
             if allowed(statement, "dynamodb:PutItem"):
                 assert LEDGER not in listed(statement["Resource"]), name
+
+
+def test_the_audit_may_insert_its_seals_and_nothing_else_into_what_it_audits(roles):
+    puts = [one for one in roles["LedgerGuardWorkerRole"] if allowed(one, "dynamodb:PutItem")]
+    (into_ledger,) = [one for one in puts if LEDGER in listed(one["Resource"])]
+    assert listed(into_ledger["Action"]) == ["dynamodb:PutItem"]
+    assert into_ledger["Condition"] == {"ForAllValues:StringLike": {"dynamodb:LeadingKeys": ["evidence#seal#*"]}}
 
 
 def test_the_guard_of_the_stream_reads_no_passbook(roles):

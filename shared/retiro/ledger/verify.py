@@ -17,6 +17,7 @@ from retiro.ledger.encoding import Document, Item, UnreadableError
 from retiro.ledger.lines import YIELD_RUN, Line, LineKind, RunMark, carried_balances
 from retiro.ledger.month_ends import CARRIED_MAX, MonthEnds, from_movements
 from retiro.ledger.savings import STATUS_LINES, movements_of
+from retiro.ledger.seal import head
 from retiro.ledger.trial_balance import TrialBalance
 from retiro.ledger.witness import Witness
 from retiro.rules.calendar import Semester
@@ -59,12 +60,13 @@ class Verified:
 
 @dataclass(slots=True)
 class Audit:
-    """The audit of many passbooks, one after the other or chunk by chunk."""
+    """The audit of many passbooks, one after the other or chunk by chunk. `heads` is what a seal of them covers."""
 
     passbooks: int = 0
     lines: int = 0
     findings: list[Finding] = field(default_factory=list)
     trial_balance: TrialBalance = field(default_factory=TrialBalance)
+    heads: list[str] = field(default_factory=list)
 
     def add(self, passbook: str, items: Iterable[Item], witness: Witness | None = None) -> None:
         """Verify a passbook and add it."""
@@ -74,6 +76,7 @@ class Audit:
         self.findings += verified.findings
         if verified.last is not None:
             self.trial_balance.add(verified.last)
+            self.heads.append(head(verified.last))
 
     @property
     def is_clean(self) -> bool:
