@@ -5,13 +5,15 @@ from http import HTTPStatus
 
 from payroll_deductions.crediting import KIND
 from payroll_deductions.models import NewDeposit, NewRemittance, RemittanceId, RemittanceView
+from payroll_deductions.order_doors import portal
 from payroll_deductions.remittances import Remittances
 from payroll_deductions.world import Tables, TablesEnvironment
-from retiro.portal import Portal, Principal
+from retiro.portal import Principal
 from retiro.registry import aws
 from retiro.runs.jobs import JobStarter
 
-portal = Portal("payroll_deductions")
+__all__ = ["handler", "portal"]
+
 handler = portal.handler
 
 

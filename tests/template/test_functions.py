@@ -43,14 +43,14 @@ def test_every_schedule_has_a_zone_that_exists_and_a_queue_for_what_is_lost(reso
     schedules = {
         name: one["Properties"] for name, one in resources.items() if one["Type"] == "AWS::Scheduler::Schedule"
     }
-    assert len(schedules) == 2
+    assert len(schedules) == 3
     for schedule in schedules.values():
         assert schedule["ScheduleExpressionTimezone"] == "America/Puerto_Rico"
         assert ZoneInfo(schedule["ScheduleExpressionTimezone"]).key == "America/Puerto_Rico"
         assert schedule["Target"]["DeadLetterConfig"] == {"Arn": {"Fn::GetAtt": ["ScheduleDeadLetters", "Arn"]}}
 
 
-@pytest.mark.parametrize("parameter", ["YieldSchedule", "AuditSchedule"])
+@pytest.mark.parametrize("parameter", ["YieldSchedule", "AuditSchedule", "PlanSchedule"])
 def test_the_schedules_fire_every_day(source, parameter):
     """Puerto Rico has no daylight saving, so no hour of the day is skipped or comes twice."""
     assert re.fullmatch(r"cron\(\d{1,2} \d{1,2} \* \* \? \*\)", source["Parameters"][parameter]["Default"])

@@ -371,6 +371,8 @@ def death_charged(last: Line, death_date: date, charged_cents: int, origin: Orig
     Raises `Refusal` `plan_not_open`, `plan_lapsed`, `over_plan_balance`.
     """
     plan = _plan(last, PlanStatus.PAYING)
+    if plan.death is not None or plan.terms is None:
+        raise Refusal(RefusalCode.PLAN_NOT_OPEN, SECTION, status="charged to a death benefit")
     postings = _paid(plan, charged_cents, DEATH_BENEFIT)
     paid = charged_cents == plan.balance_cents
     state = {
@@ -379,7 +381,14 @@ def death_charged(last: Line, death_date: date, charged_cents: int, origin: Orig
         "debts": len(plan.debts_cents),
         "death": death_date.isoformat(),
     }
-    return _draft(LineKind.PLAN_DEATH, death_date, origin, postings, state={"plan": state})
+    facts: dict[str, str | int] = {"installment": plan.terms.amount_cents}
+    return _draft(LineKind.PLAN_DEATH, death_date, origin, postings, state={"plan": state}, facts=facts)
+
+
+def installment_at_death_cents(history: Sequence[Line]) -> int:
+    """The plan's installment when its pensioner died; zero where nobody did."""
+    facts = [line.facts for line in history if line.kind is LineKind.PLAN_DEATH and "installment" in line.facts]
+    return int(facts[-1]["installment"]) if facts else 0
 
 
 def undecided(last: Line, death_date: date, origin: Origin) -> Draft:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from datetime import date
 from enum import StrEnum
 
-from retiro.ledger import annuities, encoding, hybrid
+from retiro.ledger import annuities, encoding, hybrid, plans
 from retiro.ledger import lines as line_items
 from retiro.ledger.annuities import ANNUITY_RUN
 from retiro.ledger.encoding import Document, Item, UnreadableError
@@ -278,6 +278,7 @@ _STATE_KEYS_CHANGED = {
     LineKind.REVERSAL: frozenset({"selections"}),
     **hybrid.STATE_KEYS,
     **annuities.STATE_KEYS,
+    **plans.STATE_KEYS,
 }
 
 

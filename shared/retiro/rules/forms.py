@@ -91,6 +91,7 @@ FORMS = {
     "in_the_future": Sentence("must not be in the future", "no puede ser una fecha futura"),
     "not_of_program": Sentence("isn't taken in this program", "no se admite en este programa"),
     "named_twice": Sentence("names somebody twice", "nombra a alguien dos veces"),
+    "before_application": Sentence("must not be before the application", "no puede ser anterior a la solicitud"),
     "before_retirement": Sentence("must not be before the retirement", "no puede ser anterior al retiro"),
     "more_than_credited": Sentence(
         "must not be more than the credited service", "no puede ser más que los servicios acreditados"

@@ -1,0 +1,314 @@
+"""The doors of deduction orders: the month's run for the office, the order for its payer, as JSON and as CSV."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from functools import cache
+from http import HTTPStatus
+from typing import Annotated, Any, Self
+
+from pydantic import Field, StringConstraints
+
+from payroll_deductions.models import Month
+from payroll_deductions.order_runs import MonthAheadError, NoRunError, OrderEnvironment, OrderRuns, office_of
+from payroll_deductions.orders import FUND
+from payroll_deductions.plan_doors import portal
+from retiro.portal import (
+    Amount,
+    Answer,
+    Body,
+    Language,
+    PageQuery,
+    Principal,
+    Problem,
+    conflict,
+    cursor,
+    forbidden,
+    not_found,
+    refused,
+    spoken,
+)
+from retiro.portal.routes import CSV
+from retiro.portal.spreadsheets import Figure, amount, csv_text
+from retiro.registry.clients import Party
+from retiro.registry.deduction_orders import Order
+from retiro.registry.participants import EmployerId, ParticipantId
+from retiro.registry.runs import Chunk, Run
+from retiro.rules.forms import Sentence
+from retiro.runs.desk import ConflictCode, RunConflictError
+from retiro.runs.exceptions import FaultyCursorError
+from retiro.runs.progress import progress
+
+__all__ = ["portal"]
+
+_RUNS = (Party.OFFICE, Party.FUND, Party.BOARD)
+_READS = (Party.EMPLOYER, Party.OFFICE, Party.FUND)
+
+RunHash = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$"), Field(examples=["0123456789abcdef" * 4])]
+
+_CONFLICTS = {
+    ConflictCode.RUN_UNDER_WAY: Sentence(
+        "A run of this month is under way.", "Hay una corrida de este mes en proceso."
+    ),
+    ConflictCode.STALE_HASH: Sentence(
+        "No prepared run of this month has this hash.", "Ninguna corrida preparada de este mes tiene este código."
+    ),
+    ConflictCode.ALREADY_APPROVED: Sentence(
+        "The run was approved already, by another person.", "La corrida ya fue aprobada, por otra persona."
+    ),
+    ConflictCode.NOT_UNDER_WAY: Sentence(
+        "The run isn't under way, so there is nothing to pause.",
+        "La corrida no está en proceso, así que no hay qué pausar.",
+    ),
+    ConflictCode.NOT_RESUMABLE: Sentence(
+        "The run can't be resumed from where it stands.", "La corrida no se puede reanudar desde donde está."
+    ),
+}
+
+
+class MonthToOrder(Body):
+    """The month whose orders are to be prepared."""
+
+    period: Month
+
+
+class OrderApproval(Body):
+    """The prepared run that is approved, by the hash of all that it would write."""
+
+    hash: RunHash
+
+
+class OrderTotals(Answer):
+    """What a prepared run orders: so many participants, and the total to be withheld."""
+
+    orders: int
+    total: Amount
+
+
+class OrderRun(Answer):
+    """A month's latest run, and how it stands. `orders` are there once it is prepared."""
+
+    period: Month
+    attempt: int
+    status: str
+    hash: str | None
+    prepared_by: str
+    approved_by: str | None
+    looked_at: int
+    done: int
+    orders: OrderTotals | None
+    exceptions: dict[str, int]
+    withheld: dict[str, int]
+    failure: str | None
+
+    @classmethod
+    def of(cls, run: Run, chunks: list[Chunk]) -> Self:
+        """The run as it stands."""
+        details = run.details
+        far = progress(chunks)
+        return cls(
+            period=run.id.period,
+            attempt=run.id.attempt,
+            status=str(run.status),
+            hash=details.get("hash"),
+            prepared_by=run.requested_by,
+            approved_by=details.get("approved_by"),
+            looked_at=far.looked_at,
+            done=far.done,
+            orders=_totals(details.get("totals")),
+            exceptions=details.get("exceptions", {}),
+            withheld=details.get("result", {}).get("withheld", {}),
+            failure=details["failure"]["code"] if "failure" in details else None,
+        )
+
+
+class OrderException(Answer):
+    """A participant whom no order was made for, and why."""
+
+    participant_id: ParticipantId
+    code: str
+    detail: str
+
+
+class OrderExceptions(Answer):
+    """A page of a run's exceptions."""
+
+    items: list[OrderException]
+    next_cursor: str | None
+
+
+class OrderLine(Answer):
+    """What to withhold from a participant: the month's installment and arrears, apart."""
+
+    participant_id: ParticipantId
+    installment: Amount
+    arrears: Amount
+    total: Amount
+
+
+class DeductionOrder(Answer):
+    """A payer's order of a month, a page of it."""
+
+    payer_id: EmployerId
+    period: Month
+    items: list[OrderLine]
+    next_cursor: str | None
+
+
+@cache
+def world() -> OrderRuns:
+    """Built when the first request comes."""
+    return office_of(OrderEnvironment.read())
+
+
+@portal.post("/deduction-order-runs", scopes="runs.prepare", status=HTTPStatus.ACCEPTED)
+def prepare_orders(body: MonthToOrder, principal: Principal) -> OrderRun:
+    """Prepare a month's orders: what each payer is to withhold."""
+    _must_run(principal)
+    with _answered(body.period):
+        return _shown(world().prepare(body.period, principal.person))
+
+
+@portal.get("/deduction-order-runs/{period}", scopes=("runs.prepare", "runs.approve"))
+def read_order_run(period: Month, principal: Principal) -> OrderRun:
+    """How a month's run stands."""
+    _must_run(principal)
+    with _answered(period):
+        return _shown(world().latest(period))
+
+
+@portal.get("/deduction-order-runs/{period}/exceptions", scopes=("runs.prepare", "runs.approve"))
+def read_order_exceptions(period: Month, query: PageQuery, principal: Principal, language: Language) -> OrderExceptions:
+    """What is due and on nobody's order, and what is for a person."""
+    _must_run(principal)
+    with _answered(period):
+        found, after = world().exceptions(period, query.after, query.limit)
+    items = [
+        OrderException(participant_id=one.passbook, code=one.code, detail=spoken(one.sentence, language))
+        for one in found
+    ]
+    return OrderExceptions(items=items, next_cursor=cursor(after))
+
+
+@portal.post("/deduction-order-runs/{period}/approval", scopes="runs.approve", status=HTTPStatus.ACCEPTED)
+def approve_orders(period: Month, body: OrderApproval, principal: Principal) -> OrderRun:
+    """Approve the prepared run that has this hash. The orders are issued."""
+    _must_run(principal)
+    with _answered(period):
+        return _shown(world().approve(period, body.hash, principal.person))
+
+
+@portal.post("/deduction-order-runs/{period}/pause", scopes="runs.prepare", status=HTTPStatus.ACCEPTED)
+def pause_orders(period: Month, principal: Principal) -> OrderRun:
+    """Pause the run that is under way."""
+    _must_run(principal)
+    with _answered(period):
+        return _shown(world().pause(period))
+
+
+@portal.post("/deduction-order-runs/{period}/resume", scopes="runs.prepare", status=HTTPStatus.ACCEPTED)
+def resume_orders(period: Month, principal: Principal) -> OrderRun:
+    """Go on with the run that is paused, has failed, or whose execution was lost."""
+    _must_run(principal)
+    with _answered(period):
+        return _shown(world().resume(period))
+
+
+@portal.get("/deduction-orders/{payer_id}/{period}", scopes="payroll.remit")
+def read_order(payer_id: EmployerId, period: Month, query: PageQuery, principal: Principal) -> DeductionOrder:
+    """What a payer is to withhold in a month: installments, and arrears apart."""
+    _must_read(principal, payer_id)
+    with _answered(period):
+        found, after = world().orders(payer_id, period, query.after, query.limit)
+    return DeductionOrder(
+        payer_id=payer_id, period=period, items=[_line(order) for order in found], next_cursor=cursor(after)
+    )
+
+
+@portal.get("/deduction-orders/{payer_id}/{period}/csv", scopes="payroll.remit", media_type=CSV)
+def read_order_csv(payer_id: EmployerId, period: Month, principal: Principal) -> str:
+    """The whole order as CSV, for a spreadsheet."""
+    _must_read(principal, payer_id)
+    with _answered(period):
+        orders = list(world().all_orders(payer_id, period))
+    header = ["payer_id", "period", "participant_id", "installment", "arrears", "total"]
+    return csv_text(header, (_row(payer_id, period, order) for order in orders))
+
+
+def _row(payer_id: str, period: str, order: Order) -> list[str]:
+    ids = [Figure(payer_id), Figure(period), Figure(order.participant_id)]
+    return [*ids, amount(order.installment_cents), amount(order.arrears_cents), amount(order.total_cents)]
+
+
+def _line(order: Order) -> OrderLine:
+    return OrderLine(
+        participant_id=order.participant_id,
+        installment=order.installment_cents,
+        arrears=order.arrears_cents,
+        total=order.total_cents,
+    )
+
+
+def _shown(run: Run) -> OrderRun:
+    return OrderRun.of(run, world().chunks(run))
+
+
+def _totals(totals: Mapping[str, Any] | None) -> OrderTotals | None:
+    return None if totals is None else OrderTotals(orders=totals["lines"], total=totals["cents"])
+
+
+def _must_run(principal: Principal) -> None:
+    principal.must_be(*_RUNS)
+    principal.must_reach_fund(FUND)
+
+
+def _must_read(principal: Principal, payer_id: str) -> None:
+    """A payer sees its own order alone."""
+    principal.must_be(*_READS)
+    principal.must_reach_employer(payer_id)
+    principal.must_reach_fund(FUND)
+
+
+@contextmanager
+def _answered(period: str) -> Iterator[None]:
+    """What the office can't do, as the caller's problem."""
+    try:
+        yield
+    except NoRunError:
+        raise not_found(
+            "run_not_found",
+            en=f"There are no orders of {period}.",
+            es=f"No hay órdenes de {period}.",
+            field="period",
+        ) from None
+    except MonthAheadError:
+        raise refused(
+            "month_ahead",
+            en=f"The orders of {period} are prepared from the month before on.",
+            es=f"Las órdenes de {period} se preparan desde el mes anterior.",
+            citation="3 L.P.R.A. § 830q(e)",
+            field="period",
+        ) from None
+    except FaultyCursorError:
+        raise refused(
+            "invalid_cursor",
+            en="The cursor isn't one that a page before has given.",
+            es="El cursor no es uno que haya dado una página anterior.",
+            citation="Retiro API v1, lists",
+            field="cursor",
+        ) from None
+    except RunConflictError as conflicting:
+        raise _conflict(conflicting) from None
+
+
+def _conflict(conflicting: RunConflictError) -> Problem:
+    code = conflicting.code
+    if code is ConflictCode.SAME_PERSON:
+        return forbidden(
+            "same_person",
+            en="Who prepared a run can't approve it, by whatever client.",
+            es="Quien preparó una corrida no puede aprobarla, por ningún cliente.",
+            citation="Retiro API v1, two persons",
+            field="Acting-User",
+        )
+    sentence = _CONFLICTS[code]
+    return conflict(str(code), en=sentence.en, es=sentence.es)

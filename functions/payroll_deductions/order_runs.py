@@ -1,0 +1,128 @@
+"""The deduction orders' runs as people ask for them, and the orders as payers read them."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import date
+
+from payroll_deductions.world import TablesEnvironment
+from retiro.ledger.plans import ORDER_RUN
+from retiro.registry import aws, clock
+from retiro.registry.deduction_orders import Order, orders_of, orders_page
+from retiro.registry.runs import Chunk, Phase, Run, RunBook, RunId, RunStatus
+from retiro.registry.table import Table
+from retiro.rules.calendar import format_month, puerto_rico_date
+from retiro.rules.version import RULES_VERSION
+from retiro.runs.desk import Desk
+from retiro.runs.exceptions import Found, exceptions_page
+from retiro.runs.objects import RunObjects
+from retiro.runs.start import start_execution
+
+
+class OrderEnvironment(TablesEnvironment):
+    """What who starts the orders' runs reads from the environment."""
+
+    files_bucket: str
+    runs_state_machine_arn: str
+    order_worker_arn: str
+
+
+class NoRunError(Exception):
+    """The month has no run that this could be done with."""
+
+
+class MonthAheadError(Exception):
+    """A month that is further ahead than the next one."""
+
+
+@dataclass(frozen=True)
+class OrderRuns:
+    """The office. Who may do what is the door's to ask."""
+
+    desk: Desk
+    objects: RunObjects
+    registry: Table
+
+    @property
+    def today(self) -> date:
+        """Today in Puerto Rico."""
+        return puerto_rico_date(self.desk.clock())
+
+    def latest(self, month: str) -> Run:
+        """The month's latest run. Raises `NoRunError`."""
+        run = self.desk.latest(ORDER_RUN, month)
+        if run is None:
+            raise NoRunError
+        return run
+
+    def chunks(self, run: Run) -> list[Chunk]:
+        """A run's chunks, which say how far it is."""
+        return self.desk.book.chunks(run.id)
+
+    def prepare(self, month: str, person: str) -> Run:
+        """Prepare the month's next run. Raises `MonthAheadError`, `RunConflictError`."""
+        if month > format_month(_next_month(self.today)):
+            raise MonthAheadError
+        return self.desk.request(ORDER_RUN, month, _context(month), person)
+
+    def prepare_if_new(self, month: str, requester: str) -> Run:
+        """The same for the schedule: only where the month has no run yet."""
+        return self.desk.request_if_new(ORDER_RUN, month, _context(month), requester)
+
+    def approve(self, month: str, run_hash: str, person: str) -> Run:
+        """Approve the prepared run that has this hash. Raises `NoRunError`, `RunConflictError`."""
+        candidates = self.desk.book.attempts(ORDER_RUN, month)
+        if not candidates:
+            raise NoRunError
+        return self.desk.approve(candidates, run_hash, person)
+
+    def pause(self, month: str) -> Run:
+        """Pause the run that is under way. Raises `NoRunError`, `RunConflictError`."""
+        return self.desk.pause(self.latest(month))
+
+    def resume(self, month: str) -> Run:
+        """Resume the run that is paused or has failed. Raises `NoRunError`, `RunConflictError`."""
+        return self.desk.resume(self.latest(month))
+
+    def exceptions(self, month: str, after: str | None, limit: int) -> tuple[list[Found], str | None]:
+        """A page of the latest run's exceptions. Raises `NoRunError`, `FaultyCursorError`."""
+        return exceptions_page(self.objects, self.chunks(self.latest(month)), after, limit)
+
+    def orders(self, payer_id: str, month: str, after: str | None, limit: int) -> tuple[list[Order], str | None]:
+        """A page of a payer's orders. Raises `NoRunError` while no run of the month is posted."""
+        self._check_posted(month)
+        return orders_page(self.registry, payer_id, month, after, limit)
+
+    def all_orders(self, payer_id: str, month: str) -> Iterator[Order]:
+        """All of a payer's orders. Raises `NoRunError` while no run of the month is posted."""
+        self._check_posted(month)
+        return orders_of(self.registry, payer_id, month)
+
+    def _check_posted(self, month: str) -> None:
+        if not any(run.status is RunStatus.POSTED for run in self.desk.book.attempts(ORDER_RUN, month)):
+            raise NoRunError
+
+
+def office_of(environment: OrderEnvironment) -> OrderRuns:
+    """The office of the tables, the bucket and the machine that the environment names."""
+    registry = Table(aws.dynamodb(), environment.registry_table)
+
+    def start(run: RunId, number: int, phase: Phase) -> None:
+        start_execution(
+            aws.stepfunctions(),
+            state_machine_arn=environment.runs_state_machine_arn,
+            worker_arn=environment.order_worker_arn,
+            run=run,
+            number=number,
+            phase=phase,
+        )
+
+    desk = Desk(RunBook(registry), clock.utc_now, start)
+    return OrderRuns(desk, RunObjects(aws.s3(), environment.files_bucket), registry)
+
+
+def _context(month: str) -> dict[str, str]:
+    return {"month": month, "rules_version": RULES_VERSION}
+
+
+def _next_month(day: date) -> date:
+    return day.replace(year=day.year + day.month // 12, month=day.month % 12 + 1, day=1)

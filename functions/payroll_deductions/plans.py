@@ -1,0 +1,298 @@
+"""Payment plans from the quote to the payoff, 3 L.P.R.A. § 830q(a)-(e). Nothing in this module knows HTTP routes."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import Any
+
+from payroll_deductions import plan_records as records
+from payroll_deductions.plan_models import NewPlan, Paid, PlanApproval, PlanView, Quote, QuoteAsked
+from payroll_deductions.plan_records import FACTS, Record, determined
+from payroll_deductions.plan_views import view_of
+from retiro.ledger import plans
+from retiro.ledger.board import BoardBook
+from retiro.ledger.credits import known
+from retiro.ledger.evidence import Evidence
+from retiro.ledger.keys import BusinessKey, KeyKind
+from retiro.ledger.lines import Draft, Line
+from retiro.ledger.passbooks import Decide, Decision, Passbooks
+from retiro.ledger.plans import PlanStatus
+from retiro.ledger.savings import Origin
+from retiro.portal import Principal, conflict, not_found, refused
+from retiro.registry import open_plans
+from retiro.registry.participants import Profile, profile_of
+from retiro.registry.table import Table
+from retiro.rules.calendar import puerto_rico_date
+from retiro.rules.money import format_cents
+from retiro.rules.payment_plans import SECTION, PaymentPlan
+from retiro.rules.refusals import Refusal, RefusalCode, invalid_input
+
+FUND = "ERS"
+
+
+@dataclass(frozen=True)
+class Plans:
+    """Where plans are quoted, applied for, granted and paid."""
+
+    passbooks: Passbooks
+    registry: Table
+    board: BoardBook
+
+    @property
+    def today(self) -> date:
+        """Today in Puerto Rico."""
+        return puerto_rico_date(self.passbooks.clock())
+
+    def quote(self, asked: QuoteAsked) -> Quote:
+        """What the service would cost. It posts nothing, and says which settings are at their default."""
+        principal_cents = sum(debt.principal for debt in asked.debts)
+        paid_on = asked.principal_paid_on or max(asked.approved_on, asked.cost_notified_on)
+        payments = [{"date": paid_on.isoformat(), "amount": format_cents(principal_cents)}] if principal_cents else []
+        given = _facts(asked) | {"approved_on": asked.approved_on.isoformat(), "principal_payments": payments}
+        if asked.pension_starts_on is not None:
+            given["pension_starts_on"] = asked.pension_starts_on.isoformat()
+        result = determined(self.board.adopted(FUND), given, posts=False)
+        return Quote(
+            principal=principal_cents,
+            total_cost=principal_cents + (result.total_interest or 0),
+            defaults_used=[used.name for used in result.receipt.settings if used.in_force_from is None],
+            plan=result,
+        )
+
+    def apply(self, body: NewPlan, principal: Principal) -> PlanView:
+        """Apply for a plan. What the law refuses is refused now; another person grants it."""
+        self._profile(body.participant_id, principal)
+        self._check_past(body.applied_on, "applied_on")
+        self._check_past(body.cost_notified_on, "cost_notified_on")
+        facts = _facts(body)
+        determined(
+            self.board.adopted(FUND), facts | {"approved_on": max(body.applied_on, body.cost_notified_on).isoformat()},
+            posts=False,
+        )  # fmt: skip
+
+        def decide(last: Line | None) -> Decision:
+            last = known(last, body.participant_id)
+            identifier = plans.plan_id(last.passbook, last.sequence + 1)
+            draft = plans.applied(last, body.applied_on, Origin(principal.label, f"{records.APPLICATION}/{identifier}"))
+            content = {**facts, "participant_id": body.participant_id, "entered_by": principal.person}
+            return Decision([draft], [Evidence(records.APPLICATION, identifier, content)])
+
+        appended = self.passbooks.append(
+            body.participant_id,
+            decide,
+            key=BusinessKey(KeyKind.PLAN_APPLIED, f"{body.participant_id} {body.reference}"),
+            content=facts | {"participant_id": body.participant_id},
+        )
+        return self._view(plans.plan_id(body.participant_id, appended.lines[0].sequence))
+
+    def approve(self, plan_id: str, body: PlanApproval, principal: Principal) -> PlanView:
+        """Grant the plan that was applied for with this content, as another person."""
+        record = self._record(plan_id, principal)
+        principal.must_not_be(
+            record.application.body["entered_by"],
+            en="Who entered a plan can't approve it, by whatever client.",
+            es="Quien entró un plan no puede aprobarlo, por ningún cliente.",
+        )
+        if body.content_hash != record.application.content_hash.hex():
+            raise conflict(
+                "stale_hash",
+                en="The application's content is not what this hash says.",
+                es="El contenido de la solicitud no es el que dice este código.",
+                citation="Retiro API v1, two persons",
+                field="content_hash",
+            )
+        self._check_past(body.approved_on, "approved_on")
+        if body.approved_on.isoformat() < record.application.body["applied_on"]:
+            raise invalid_input(SECTION, "approved_on", "before_application")
+
+        def decide(_: Line | None) -> Decision:
+            now = self._record(plan_id, principal)
+            result = determined(self.board.adopted(FUND), now.given(body.approved_on))
+            evidence = records.evidence_of(now.last, result)
+            origin = Origin(principal.label, records.determination_of(evidence))
+            principals = now.principals_cents
+            drafts = [plans.approved(now.last, principals, body.approved_on, result.principal_deadline, origin)]
+            scheduled = records.schedule_draft(plans.after(now.last, drafts), result, [0] * len(principals), origin)
+            drafts += [] if scheduled is None else [scheduled]
+            approval = Evidence(
+                records.APPROVAL,
+                plan_id,
+                {
+                    "approved_on": body.approved_on.isoformat(),
+                    "approved_by": principal.person,
+                    "content_hash": body.content_hash,
+                    "plan_ends_on": result.plan_ends_on.isoformat(),
+                },
+            )
+            return Decision(drafts, [evidence, approval], [open_plans.opened(self.registry, now.last.passbook)])
+
+        self.passbooks.append(
+            record.last.passbook,
+            decide,
+            key=BusinessKey(KeyKind.PLAN_APPROVED, plan_id),
+            content={"approved_on": body.approved_on.isoformat(), "approved_by": principal.person},
+        )
+        return self._view(plan_id)
+
+    def pay_principal(self, plan_id: str, body: Paid, principal: Principal) -> PlanView:
+        """Take a payment to the principal. The one that leaves nothing open brings the interest and the schedule."""
+        record = self._record(plan_id, principal)
+        self._check_past(body.paid_on, "paid_on")
+
+        def decide(_: Line | None) -> Decision:
+            now = self._record(plan_id, principal)
+            self._check_takes(now, PlanStatus.PRINCIPAL)
+            result = self._determined(now, _payment(body.amount, body.paid_on))
+            evidence = records.evidence_of(now.last, result)
+            origin = Origin(principal.label, records.determination_of(evidence), {"reference": body.reference})
+            drafts = [plans.principal_payment(now.last, body.amount, body.paid_on, origin)]
+            drafts += self._schedule(now, drafts, result, origin)
+            return Decision(drafts, [evidence])
+
+        self._append(record, decide, KeyKind.PRINCIPAL_PAYMENT, plan_id, body)
+        return self._view(plan_id)
+
+    def pay_off(self, plan_id: str, body: Paid, principal: Principal) -> PlanView:
+        """Take all that is open at once: the exact figure of the day, to the cent."""
+        record = self._record(plan_id, principal)
+        self._check_past(body.paid_on, "paid_on")
+
+        def decide(_: Line | None) -> Decision:
+            now = self._record(plan_id, principal)
+            self._check_takes(now, PlanStatus.PRINCIPAL, PlanStatus.PAYING)
+            if now.plan.status is not PlanStatus.PRINCIPAL:
+                origin = Origin(principal.label, f"{records.APPROVAL}/{plan_id}", {"reference": body.reference})
+                self._check_payoff_base(now)
+                return Decision([plans.payoff(now.last, body.amount, body.paid_on, origin)])
+            return self._pay_off_principal(now, body, principal)
+
+        self._append(record, decide, KeyKind.PLAN_PAYOFF, plan_id, body)
+        return self._view(plan_id)
+
+    def read(self, plan_id: str, as_of: date | None, principal: Principal) -> PlanView:
+        """The plan on a day."""
+        self._record(plan_id, principal)
+        return self._view(plan_id, as_of)
+
+    def _pay_off_principal(self, now: Record, body: Paid, principal: Principal) -> Decision:
+        """Principal, interest and all, in one transaction."""
+        self._check_payoff_base(now)
+        open_cents = now.plan.balance_cents
+        result = self._determined(now, _payment(open_cents, body.paid_on))
+        interest_cents = result.total_interest or 0
+        if body.amount != open_cents + interest_cents:
+            raise plans.payoff_differs(open_cents + interest_cents, body.amount, body.paid_on)
+        evidence = records.evidence_of(now.last, result)
+        origin = Origin(principal.label, records.determination_of(evidence), {"reference": body.reference})
+        drafts = [plans.principal_payment(now.last, open_cents, body.paid_on, origin)]
+        drafts += self._schedule(now, drafts, result, origin)
+        if interest_cents:
+            drafts.append(plans.payoff(plans.after(now.last, drafts), interest_cents, body.paid_on, origin))
+        return Decision(drafts, [evidence])
+
+    def _schedule(self, now: Record, drafts: Sequence[Draft], result: PaymentPlan, origin: Origin) -> list[Draft]:
+        scheduled = records.schedule_draft(plans.after(now.last, drafts), result, now.interest_cents(), origin)
+        return [] if scheduled is None else [scheduled]
+
+    def _determined(self, now: Record, *payments: dict[str, str]) -> PaymentPlan:
+        """The determination with these payments too."""
+        approved_on = now.approved_on
+        if approved_on is None:
+            raise Refusal(RefusalCode.PLAN_NOT_OPEN, SECTION, status=PlanStatus.APPLIED.value)
+        facts = {"principal_payments": [*now.payments(), *payments]}
+        return determined(self.board.adopted(FUND), now.given(approved_on, **facts))
+
+    def payoff_cents(self, record: Record, on: date) -> int | None:
+        """What pays all of a plan on a day; `None` where nothing does, or where that is for a person."""
+        plan = record.plan
+        if plan.status is PlanStatus.PAYING:
+            return None if self._bears_until_liquidated(record) else plan.balance_cents
+        if plan.status is not PlanStatus.PRINCIPAL or self._bears_until_liquidated(record):
+            return None
+        try:
+            result = self._determined(record, _payment(plan.balance_cents, on))
+        except Refusal:
+            return None
+        return plan.balance_cents + (result.total_interest or 0)
+
+    def _check_payoff_base(self, record: Record) -> None:
+        """Under `balance_until_liquidated` interest runs to each installment: what an early day saves is a question."""
+        if self._bears_until_liquidated(record):
+            raise Refusal(
+                RefusalCode.NEEDS_DECISION,
+                f"{SECTION}(c)",
+                reason_en="what interest an early payoff saves where the balance bears interest until it is liquidated",
+                reason_es="qué interés ahorra un pago anticipado si el balance devenga interés hasta liquidarse",
+            )
+
+    def _bears_until_liquidated(self, record: Record) -> bool:
+        applied_on = date.fromisoformat(record.application.body["applied_on"])
+        return self.board.adopted(FUND).setting("plan_interest_base", applied_on) == "balance_until_liquidated"
+
+    def _append(self, record: Record, decide: Decide, kind: KeyKind, plan_id: str, body: Paid) -> None:
+        self.passbooks.append(
+            record.last.passbook,
+            decide,
+            key=BusinessKey(kind, f"{plan_id} {body.reference}"),
+            content={"amount": format_cents(body.amount), "paid_on": body.paid_on.isoformat()},
+        )
+
+    @staticmethod
+    def _check_takes(record: Record, *statuses: PlanStatus) -> None:
+        """Whether a plan takes a payment now. An earlier plan takes nothing, whatever a later one takes."""
+        latest = plans.plan_of(record.last)
+        status = record.plan.status
+        if status is PlanStatus.LAPSED:
+            raise Refusal(RefusalCode.PLAN_LAPSED, f"{SECTION}(d)", plan_id=record.plan_id)
+        if latest is None or latest.line != record.line or status not in statuses:
+            raise Refusal(RefusalCode.PLAN_NOT_OPEN, SECTION, status=status.value)
+
+    def _record(self, plan_id: str, principal: Principal) -> Record:
+        passbook, _, line = plan_id.partition("_")
+        self._profile(passbook, principal)
+        record = records.record_of(self.passbooks.store, passbook, int(line))
+        if record is None:
+            raise not_found("unknown_plan", en=f"There is no plan {plan_id}.", es=f"No existe el plan {plan_id}.")
+        return record
+
+    def _view(self, plan_id: str, as_of: date | None = None) -> PlanView:
+        passbook, _, line = plan_id.partition("_")
+        record = records.record_of(self.passbooks.store, passbook, int(line))
+        if record is None:
+            raise records.EvidenceMissingError(plan_id)
+        day = as_of or self.today
+        settled = day >= max(one.effective_on for one in record.lines)
+        return view_of(record, day, self.payoff_cents(record, day) if settled else None)
+
+    def _profile(self, participant_id: str, principal: Principal) -> Profile:
+        profile = profile_of(self.registry, participant_id)
+        if profile is None:
+            raise not_found(
+                "unknown_participant",
+                en=f"There is no participant {participant_id}.",
+                es=f"No existe el participante {participant_id}.",
+                field="participant_id",
+            )
+        principal.must_reach_employer(profile.employer_id)
+        principal.must_reach_fund(profile.fund)
+        if profile.fund != FUND:
+            raise refused(
+                "not_of_program",
+                en="Payment plans are for participants of the Employees' Retirement System.",
+                es="Los planes de pago son para participantes del Sistema de Retiro de los Empleados.",
+                citation=f"{SECTION}(a)",
+                field="participant_id",
+            )
+        return profile
+
+    def _check_past(self, on: date, field: str) -> None:
+        if on > self.today:
+            raise invalid_input(SECTION, field, "in_the_future")
+
+
+def _facts(body: NewPlan | QuoteAsked) -> dict[str, Any]:
+    return {name: value for name, value in body.model_dump(mode="json", exclude_none=True).items() if name in FACTS}
+
+
+def _payment(amount_cents: int, paid_on: date) -> dict[str, str]:
+    return {"date": paid_on.isoformat(), "amount": format_cents(amount_cents)}
