@@ -24,7 +24,7 @@ export SAM_CLI_TELEMETRY := 0
 
 SOURCES := $(shell find functions shared -type f -not -name '*.pyc' 2>/dev/null)
 
-.PHONY: help setup demo test check law up down build clean
+.PHONY: help setup demo test check law up down build lock clean
 
 help:
 	@echo 'make setup   the environment at .venv, with the retiro command in it'
@@ -89,6 +89,13 @@ check: setup .tools/sam/.ready
 	.tools/sam/bin/sam validate --lint
 	'$(UV)' pip compile --quiet --no-header --only-binary :all: --python-platform aarch64-manylinux_2_28 \
 		--python-version $(PRODUCTION_PYTHON) shared/requirements.txt -o /dev/null
+
+# After a change of versions in pyproject.toml or tools/*.in.
+lock: | $(UV)
+	'$(UV)' lock
+	for tool in uv sam ministack; do \
+		'$(UV)' pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header "tools/$$tool.in" -o "tools/$$tool.txt"; \
+	done
 
 clean: down
 	rm -rf .aws-sam .local build .tools .venv
