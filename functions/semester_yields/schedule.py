@@ -14,6 +14,7 @@ from aws_lambda_powertools import Logger, single_metric
 from aws_lambda_powertools.metrics import MetricUnit
 from pydantic import BaseModel, ConfigDict, model_validator
 
+from retiro.ledger.figures import Ending
 from retiro.registry.runs import runs_partition
 from retiro.registry.table import Table
 from retiro.rules.calendar import Semester, puerto_rico_date
@@ -91,13 +92,16 @@ def handler(event: Mapping[str, Any], context: "LambdaContext") -> dict[str, Any
     outcome = _look(office, asked_for.scheduled_time)
     document = outcome.document()
     missing = len(outcome.missing)
+    ending = _ending(office)
+    document["ending"] = [{"option": one.name, "until": one.until.isoformat()} for one in ending]
     hybrid = office.of(HYBRID)
     if hybrid.figures.entries:  # the Board keeps a book for the hybrid accounts: their return is due too
         of_hybrid = _look(hybrid, asked_for.scheduled_time)
         document["hybrid"] = of_hybrid.document()
         missing += len(of_hybrid.missing)
     _logger().info("yield schedule", extra={**document, "adopted": asked_for.adopted})
-    _count_missing(missing)
+    _count("YieldFiguresMissing", missing)
+    _count("FiguresEnding", len(ending))
     return document
 
 
@@ -127,6 +131,11 @@ def _missed(office: YieldRuns, semester: Semester, today: date) -> tuple[date, .
     return tuple(expected + timedelta(days=count) for count in range((last - expected).days + 1))
 
 
-def _count_missing(count: int) -> None:
-    with single_metric(name="YieldFiguresMissing", unit=MetricUnit.Count, value=count, namespace="Retiro") as metric:
+def _ending(office: YieldRuns) -> list[Ending]:
+    """The Board's options that end soon with nothing after them: who holds one can't be posted past its end."""
+    return office.figures.ending_soon(office.today)
+
+
+def _count(name: str, count: int) -> None:
+    with single_metric(name=name, unit=MetricUnit.Count, value=count, namespace="Retiro") as metric:
         metric.add_dimension(name="service", value="semester_yields")

@@ -31,7 +31,7 @@ def test_ru_07_late_in_the_evening_of_june_30_it_is_june_30(yields: Yields) -> N
     adopted(yields, "FY2026-S2", FY2026_S2)
     at(yields, "2026-07-01T02:00:10+00:00")
     outcome = yields.scheduled(scheduled_time="2026-06-30T22:00:00-04:00")
-    assert outcome == {"semester": "FY2026-S2", "run": "yield/FY2026-S2/1", "missing": [], "missed": []}
+    assert outcome == {"semester": "FY2026-S2", "run": "yield/FY2026-S2/1", "missing": [], "missed": [], "ending": []}
     assert yields.executions.names == ["yield-FY2026-S2-0001-0001"]
 
 
@@ -66,7 +66,27 @@ def test_ru_07_delivered_a_day_late_it_says_which_day_was_missed_and_prepares_th
     adopted(yields, "FY2026-S2", FY2026_S2)
     at(yields, "2026-07-01T13:00:00+00:00")
     outcome = yields.scheduled(scheduled_time="2026-06-30T09:00:00-04:00")
-    assert outcome == {"semester": "FY2026-S2", "run": "yield/FY2026-S2/1", "missing": [], "missed": ["2026-06-30"]}
+    assert (outcome["run"], outcome["missing"], outcome["missed"]) == ("yield/FY2026-S2/1", [], ["2026-06-30"])
+
+
+@pytest.mark.parametrize(
+    ("looked_on", "ending"),
+    [
+        ("2025-09-30", []),
+        ("2025-10-01", [{"option": "stable", "until": "2026-01-01"}]),  # three months before
+        ("2025-12-31", [{"option": "stable", "until": "2026-01-01"}]),
+        ("2026-01-01", []),  # it has ended
+    ],
+)
+def test_br_01_an_options_end_is_warned_of_before_it_comes(
+    yields: Yields, capsys: pytest.CaptureFixture[str], looked_on: str, ending: list[dict[str, str]]
+) -> None:
+    """https://github.com/openfisca/openfisca-core/issues/437: past its end it broke production, or was carried on."""
+    name = {"en": "Stable", "es": "Estable"}
+    yields.adopt("option", code="stable", name=name, in_force_from="2025-01-01", until="2026-01-01")
+    at(yields, f"{looked_on}T13:00:00+00:00")
+    assert yields.scheduled(scheduled_time=f"{looked_on}T13:00:00Z")["ending"] == ending
+    assert f'"FiguresEnding":[{float(len(ending))}]' in capsys.readouterr().out.replace(" ", "")
 
 
 def test_the_days_on_which_nobody_looked_are_named_once(yields: Yields) -> None:

@@ -28,7 +28,7 @@ from retiro.ledger.resolutions import (
     names_option,
 )
 from retiro.rules import parameters
-from retiro.rules.calendar import Semester
+from retiro.rules.calendar import Semester, add_months
 from retiro.rules.forms import Sentence
 from retiro.rules.judiciary_hybrid import SECTION as SECTION_242B
 from retiro.rules.judiciary_hybrid.factors import CITATION as FACTOR_CLAUSE
@@ -47,6 +47,9 @@ HYBRID_RETURN_SETTINGS = ("average_balance_method", "negative_yield")
 
 HYBRID_RETURN = "hybrid_return"
 FACTOR_TABLE = "factor_table"
+
+WARNED_MONTHS = 3
+"""How many months before its end a factor table or an option is named."""
 
 T = TypeVar("T")
 
@@ -159,6 +162,10 @@ class Figures:
         ends = {FACTOR_TABLE: _ends_on(self._factors, on)}
         ends |= {code: _ends_on(periods, on) for code, periods in sorted(self._options.items())}
         return [Ending(name, until) for name, until in ends.items() if until is not None and until <= by]
+
+    def ending_soon(self, on: date) -> list[Ending]:
+        """What of these ends within the next three months: the Board has that long to adopt what follows."""
+        return self.endings(on, add_months(on, WARNED_MONTHS))
 
     def setting(self, name: str, on: date) -> str:
         """The value of a setting on a day. Raises `not_in_force` where no act in force has adopted one."""
