@@ -12,7 +12,7 @@ import click
 from retiro.portal.openapi import document
 
 FUNCTIONS = Path(__file__).resolve().parents[1] / "functions"
-APIS = ("board_resolutions", "death_refunds", "participants", "payroll_deductions", "semester_yields")
+APIS = ("annuities", "board_resolutions", "death_refunds", "participants", "payroll_deductions", "semester_yields")
 
 
 def described() -> dict[str, Any]:

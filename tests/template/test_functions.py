@@ -43,7 +43,7 @@ def test_every_schedule_has_a_zone_that_exists_and_a_queue_for_what_is_lost(reso
     schedules = {
         name: one["Properties"] for name, one in resources.items() if one["Type"] == "AWS::Scheduler::Schedule"
     }
-    assert len(schedules) == 3
+    assert len(schedules) == 4
     for schedule in schedules.values():
         assert schedule["ScheduleExpressionTimezone"] == "America/Puerto_Rico"
         assert ZoneInfo(schedule["ScheduleExpressionTimezone"]).key == "America/Puerto_Rico"
@@ -54,6 +54,11 @@ def test_every_schedule_has_a_zone_that_exists_and_a_queue_for_what_is_lost(reso
 def test_the_schedules_fire_every_day(source, parameter):
     """Puerto Rico has no daylight saving, so no hour of the day is skipped or comes twice."""
     assert re.fullmatch(r"cron\(\d{1,2} \d{1,2} \* \* \? \*\)", source["Parameters"][parameter]["Default"])
+
+
+def test_the_annuities_are_prepared_once_a_month_on_a_day_that_every_month_has(source):
+    schedule = source["Parameters"]["AnnuitySchedule"]["Default"]
+    assert 1 <= int(re.fullmatch(r"cron\(\d{1,2} \d{1,2} (\d{1,2}) \* \? \*\)", schedule)[1]) <= 28
 
 
 def test_a_schedule_sends_its_own_time_as_json(resources):

@@ -19,7 +19,7 @@ CHANGES_OF_THE_LEDGER = (
     "dynamodb:DeleteResourcePolicy",
 )
 LEDGER = {"Fn::GetAtt": ["LedgerTable", "Arn"]}
-READERS_ALONE = {"SemesterYieldsScheduleRole"}
+READERS_ALONE = {"AnnuitiesScheduleRole", "SemesterYieldsScheduleRole"}
 
 
 def listed(value: Any) -> list[Any]:

@@ -92,6 +92,8 @@ FORMS = {
     "not_of_program": Sentence("isn't taken in this program", "no se admite en este programa"),
     "named_twice": Sentence("names somebody twice", "nombra a alguien dos veces"),
     "before_application": Sentence("must not be before the application", "no puede ser anterior a la solicitud"),
+    "before_separation": Sentence("must be after the separation", "debe ser posterior a la separación"),
+    "before_payment": Sentence("must not be before the payment", "no puede ser anterior al pago"),
     "before_retirement": Sentence("must not be before the retirement", "no puede ser anterior al retiro"),
     "more_than_credited": Sentence(
         "must not be more than the credited service", "no puede ser más que los servicios acreditados"

@@ -1,0 +1,347 @@
+"""The doors of annuities, separation refunds, and the annuity payrolls."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import date
+from functools import cache
+
+from annuities import payment_files
+from annuities import world as parts
+from annuities.certificates import certificate
+from annuities.contracts import Contracts
+from annuities.determined import participant_of, quoted
+from annuities.models import (
+    AnnuityId,
+    AnnuityQuote,
+    AnnuityState,
+    Approval,
+    Certificate,
+    ContractNumber,
+    ContractQuery,
+    Correction,
+    Quoted,
+    RefundId,
+    RefundQuoted,
+    RefundState,
+    Retiring,
+    Separating,
+)
+from annuities.payroll import (
+    MonthNotBegunError,
+    NoPayrollError,
+    NotPostedError,
+    PaymentFileTakenError,
+    Payrolls,
+)
+from annuities.payroll_answers import (
+    PaymentFileMade,
+    PaymentFileQuery,
+    PaymentMoved,
+    PaymentReissued,
+    PaymentReturned,
+    Payroll,
+    PayrollApproval,
+    PayrollException,
+    PayrollExceptions,
+    PayrollExceptionsQuery,
+    PayrollReversal,
+    PayrollToPrepare,
+)
+from annuities.refunds import Refunds
+from annuities.returns import Returns
+from retiro.portal import Language, Portal, Principal, conflict, cursor, forbidden, not_found, refused
+from retiro.registry.clients import Party
+from retiro.registry.participants import Profile
+from retiro.rules.calendar import Month, format_month
+from retiro.rules.forms import Sentence
+from retiro.rules.judiciary_hybrid import SECTION, SYSTEM
+from retiro.runs.desk import ConflictCode, RunConflictError
+from retiro.runs.exceptions import FaultyCursorError
+
+_RUNS = "Retiro API v1, runs"
+_PARTIES = (Party.OFFICE, Party.FUND, Party.BOARD)
+
+_CONFLICTS = {
+    ConflictCode.RUN_UNDER_WAY: Sentence(
+        "Another run of this month is under way.", "Otra corrida de este mes está en curso."
+    ),
+    ConflictCode.STALE_HASH: Sentence(
+        "No run that waits for approval has this hash.", "Ninguna corrida por aprobar tiene este código."
+    ),
+    ConflictCode.ALREADY_APPROVED: Sentence(
+        "The run was approved already, by another person.", "La corrida ya fue aprobada, por otra persona."
+    ),
+    ConflictCode.NOT_UNDER_WAY: Sentence(
+        "The run isn't under way, so that nothing can be paused.", "La corrida no está en curso y no se puede pausar."
+    ),
+    ConflictCode.NOT_RESUMABLE: Sentence(
+        "The run is neither paused nor failed.", "La corrida no está en pausa ni ha fallado."
+    ),
+}
+
+portal = Portal("annuities")
+handler = portal.handler
+
+
+@cache
+def world() -> parts.World:
+    """Built when the first request comes."""
+    return parts.world()
+
+
+# Annuities
+
+
+@portal.post("/annuities/quotes", scopes="benefits.quote", status=200, stores=False)
+def quote(body: AnnuityQuote, principal: Principal) -> Quoted:
+    """Quote an annuity: it posts nothing, and says what of it rests on defaults."""
+    profile = _judge(body.participant_id, principal)
+    return quoted(body, profile, world().facts(body.participant_id))
+
+
+@portal.post("/annuities", scopes="benefits.settle")
+def enter(body: Retiring, principal: Principal) -> AnnuityState:
+    """Enter an annuity, for another person to approve."""
+    return Contracts(world()).enter(body, _judge(body.participant_id, principal), principal)
+
+
+@portal.post("/annuities/{annuity_id}/approval", scopes="benefits.approve", status=200)
+def issue(annuity_id: AnnuityId, body: Approval, principal: Principal) -> AnnuityState:
+    """Issue the annuity that another person entered: an immutable contract; the balance moves to the reserve."""
+    return Contracts(world()).issue(annuity_id, body.content_hash, _holder(annuity_id, principal), principal)
+
+
+@portal.get("/annuities/{annuity_id}", scopes="benefits.read")
+def read(annuity_id: AnnuityId, query: ContractQuery, principal: Principal, language: Language) -> Certificate:
+    """The certificate of an annuity, or of one of its contracts by number."""
+    _holder(annuity_id, principal)
+    contracts = Contracts(world())
+    return certificate(contracts.state(annuity_id, query.number), contracts.numbers(annuity_id), language)
+
+
+@portal.post("/annuities/{annuity_id}/corrections", scopes="benefits.settle")
+def enter_correction(annuity_id: AnnuityId, body: Correction, principal: Principal) -> AnnuityState:
+    """Enter a correction, by its ground, for another person to approve."""
+    return Contracts(world()).enter_correction(annuity_id, body, _holder(annuity_id, principal), principal)
+
+
+@portal.post("/annuities/{annuity_id}/corrections/{number}/approval", scopes="benefits.approve", status=200)
+def issue_correction(
+    annuity_id: AnnuityId, number: ContractNumber, body: Approval, principal: Principal
+) -> AnnuityState:
+    """Issue the contract that supersedes the one in force; the first stays readable."""
+    holder = _holder(annuity_id, principal)
+    return Contracts(world()).issue_correction(annuity_id, number, body.content_hash, holder, principal)
+
+
+# Separation refunds
+
+
+@portal.post("/separation-refunds/quotes", scopes="benefits.quote", status=200, stores=False)
+def quote_refund(body: Separating, principal: Principal) -> RefundQuoted:
+    """Quote what a separation gives: it posts nothing."""
+    return Refunds(world()).quote(body, _judge(body.participant_id, principal))
+
+
+@portal.post("/separation-refunds", scopes="benefits.settle")
+def enter_refund(body: Separating, principal: Principal) -> RefundState:
+    """Enter a refund on separation, for another person to approve."""
+    return Refunds(world()).enter(body, _judge(body.participant_id, principal), principal)
+
+
+@portal.post("/separation-refunds/{refund_id}/approval", scopes="benefits.approve", status=200)
+def pay_refund(refund_id: RefundId, body: Approval, principal: Principal) -> RefundState:
+    """Pay the refund that another person entered, and close the account."""
+    return Refunds(world()).pay(refund_id, body.content_hash, _holder(refund_id, principal), principal)
+
+
+@portal.get("/separation-refunds/{refund_id}", scopes="benefits.read")
+def read_refund(refund_id: RefundId, principal: Principal) -> RefundState:
+    """A refund on separation, and how far it has come."""
+    _holder(refund_id, principal)
+    return Refunds(world()).state(refund_id)
+
+
+# Payrolls
+
+
+@portal.post("/annuity-payrolls", scopes="runs.prepare", status=202)
+def prepare_payroll(body: PayrollToPrepare, principal: Principal) -> Payroll:
+    """Prepare a month's payroll."""
+    office = _office(principal)
+    with _answered(body.period):
+        office.prepare(body.period, principal.person)
+    return _standing(office, body.period)
+
+
+@portal.get("/annuity-payrolls/{period}", scopes=("runs.prepare", "runs.approve"))
+def read_payroll(period: Month, principal: Principal) -> Payroll:
+    """How a month's payroll stands, and what ends soon."""
+    return _standing(_office(principal), period)
+
+
+@portal.get("/annuity-payrolls/{period}/exceptions", scopes=("runs.prepare", "runs.approve"))
+def payroll_exceptions(
+    period: Month, query: PayrollExceptionsQuery, principal: Principal, language: Language
+) -> PayrollExceptions:
+    """The pensioners of the latest run to whom nothing is paid, or of whom something is to be known."""
+    office = _office(principal)
+    with _answered(period):
+        of_reversal = query.kind == "annuity_reversal"
+        found, after = office.exceptions(period, query.after, query.limit, of_reversal=of_reversal)
+    return PayrollExceptions(items=[PayrollException.of(one, language) for one in found], next_cursor=cursor(after))
+
+
+@portal.post("/annuity-payrolls/{period}/approval", scopes="runs.approve", status=202)
+def approve_payroll(period: Month, body: PayrollApproval, principal: Principal) -> Payroll:
+    """Approve the prepared payroll, or reversal, that has this hash. It starts the posting."""
+    office = _office(principal)
+    with _answered(period):
+        office.approve(period, body.hash, principal.person)
+    return _standing(office, period)
+
+
+@portal.post("/annuity-payrolls/{period}/pause", scopes="runs.prepare", status=202)
+def pause_payroll(period: Month, principal: Principal) -> Payroll:
+    """Pause the run that is under way."""
+    office = _office(principal)
+    with _answered(period):
+        office.pause(period)
+    return _standing(office, period)
+
+
+@portal.post("/annuity-payrolls/{period}/resume", scopes="runs.prepare", status=202)
+def resume_payroll(period: Month, principal: Principal) -> Payroll:
+    """Go on with the run that is paused, has failed, or whose execution was lost."""
+    office = _office(principal)
+    with _answered(period):
+        office.resume(period)
+    return _standing(office, period)
+
+
+@portal.post("/annuity-payrolls/{period}/reversal", scopes="runs.approve", status=202)
+def reverse_payroll(period: Month, body: PayrollReversal, principal: Principal) -> Payroll:
+    """Prepare the reversal of a payroll of which no payment file was made; another person approves it by its hash."""
+    office = _office(principal)
+    with _answered(period):
+        office.reverse(period, body.reason, principal.person)
+    return _standing(office, period)
+
+
+@portal.post("/annuity-payrolls/{period}/payment-file", scopes="runs.approve")
+def make_payment_file(period: Month, query: PaymentFileQuery, principal: Principal) -> PaymentFileMade:
+    """Make the payment file of a posted payroll, once, with its control totals. From then on it isn't reversed."""
+    office = _office(principal)
+    with _answered(period):
+        made = payment_files.make(office, period, query.attempt)
+    return PaymentFileMade.of(made, period, payment_files.link(office, made))
+
+
+@portal.get("/annuity-payrolls/{period}/payment-file", scopes=("runs.prepare", "runs.approve"))
+def read_payment_file(period: Month, query: PaymentFileQuery, principal: Principal) -> PaymentFileMade:
+    """The payment file that was made, and a link to it."""
+    office = _office(principal)
+    with _answered(period):
+        made = payment_files.PaymentFile.of_run(office.posted(period, query.attempt))
+    if made is None:
+        raise not_found(
+            "payment_file_not_made",
+            en=f"No payment file of {format_month(period)} was made.",
+            es=f"No se ha hecho el archivo de pagos de {format_month(period)}.",
+            field="period",
+        )
+    return PaymentFileMade.of(made, period, payment_files.link(office, made))
+
+
+@portal.post("/annuity-payrolls/{period}/returns", scopes="runs.prepare")
+def note_return(period: Month, body: PaymentReturned, principal: Principal) -> PaymentMoved:
+    """Note that the month's payment to a pensioner came back."""
+    _office(principal)
+    _judge(body.participant_id, principal)
+    return Returns(world()).note(period, body, principal)
+
+
+@portal.post("/annuity-payrolls/{period}/reissues", scopes="runs.approve")
+def reissue(period: Month, body: PaymentReissued, principal: Principal) -> PaymentMoved:
+    """Make a payment that came back again."""
+    _office(principal)
+    _judge(body.participant_id, principal)
+    return Returns(world()).reissue(period, body, principal)
+
+
+def _judge(participant_id: str, principal: Principal) -> Profile:
+    return world().judge(participant_id, principal)
+
+
+def _holder(identifier: str, principal: Principal) -> Profile:
+    return world().judge(participant_of(identifier), principal)
+
+
+def _office(principal: Principal) -> Payrolls:
+    """The office of payrolls, where the principal may go there."""
+    principal.must_be(*_PARTIES)
+    principal.must_reach_fund(SYSTEM)
+    return world().payrolls
+
+
+def _standing(office: Payrolls, month: date) -> Payroll:
+    standing = office.standing(month)
+    told = [*standing.attempts[-1:], *standing.reversals[-1:]]
+    return Payroll.of(standing, {str(run.id): office.chunks(run) for run in told})
+
+
+@contextmanager
+def _answered(month: date) -> Iterator[None]:
+    """What the office can't do, as a problem that a person reads."""
+    period = format_month(month)
+    try:
+        yield
+    except RunConflictError as at_odds:
+        raise _conflict(at_odds) from at_odds
+    except NoPayrollError:
+        raise not_found(
+            "run_not_found",
+            en=f"{period} has no such run.",
+            es=f"{period} no tiene esa corrida.",
+            field="period",
+        ) from None
+    except MonthNotBegunError:
+        raise refused(
+            "month_not_begun",
+            en=f"{period} is still to come.",
+            es=f"{period} está por venir.",
+            citation=f"{SECTION}(d)",
+            field="period",
+        ) from None
+    except NotPostedError:
+        raise conflict(
+            "not_posted", en=f"Nothing is posted for {period}.", es=f"No hay nada pagado en {period}.", citation=_RUNS
+        ) from None
+    except PaymentFileTakenError:
+        raise conflict(
+            "payment_file_made",
+            en="Its payment file was made: a payment comes back as a returned payment, not by a reversal.",
+            es="Ya se hizo su archivo de pagos: un pago vuelve como pago devuelto, no por una reversión.",
+            citation=_RUNS,
+        ) from None
+    except FaultyCursorError:
+        raise refused(
+            "invalid_cursor",
+            en="The cursor isn't one that a page before has given.",
+            es="El cursor no es uno que haya dado una página anterior.",
+            citation="Retiro API v1, lists",
+            field="cursor",
+        ) from None
+
+
+def _conflict(at_odds: RunConflictError) -> Exception:
+    if at_odds.code is ConflictCode.SAME_PERSON:
+        return forbidden(
+            "same_person",
+            en="Who prepared a run can't approve it, by whatever client.",
+            es="Quien preparó una corrida no puede aprobarla, por ningún cliente.",
+            citation="Retiro API v1, two persons",
+            field="Acting-User",
+        )
+    sentence = _CONFLICTS[at_odds.code]
+    return conflict(str(at_odds.code), en=sentence.en, es=sentence.es, citation=_RUNS)

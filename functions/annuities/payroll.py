@@ -1,0 +1,190 @@
+"""A month's payroll, as people ask for it: what stands, prepare, approve, pause, resume, reverse."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+
+from retiro.ledger.annuities import ANNUITY_REVERSAL_RUN, ANNUITY_RUN
+from retiro.ledger.board import BoardBook
+from retiro.ledger.figures import Ending, Figures
+from retiro.ledger.store import LedgerStore
+from retiro.registry.runs import Chunk, Run, RunBook, RunStatus
+from retiro.rules.calendar import add_months, format_month, last_business_day, last_day_of_month, puerto_rico_date
+from retiro.rules.judiciary_hybrid import SYSTEM
+from retiro.rules.version import RULES_VERSION
+from retiro.runs.desk import ConflictCode, Desk, RunConflictError
+from retiro.runs.exceptions import Found, exceptions_page
+from retiro.runs.objects import RunObjects
+
+WARNED_MONTHS = 3
+"""How many months ahead a payroll names what ends: the Board needs them to adopt another."""
+
+PAYMENT_FILE = "payment_file"
+"""The detail of a run that names its payment file."""
+
+_SETTLED = frozenset({RunStatus.POSTED, RunStatus.REVERSED, RunStatus.SUPERSEDED, RunStatus.PREPARED})
+
+
+class NoPayrollError(Exception):
+    """The month has no run that this could be done with."""
+
+
+class NotPostedError(Exception):
+    """No run of the month is posted, so that there is nothing to reverse and nothing to pay out."""
+
+
+class MonthNotBegunError(Exception):
+    """The month is still to come."""
+
+
+class PaymentFileTakenError(Exception):
+    """The payments went out: they come back one by one, as returned payments, and not by a reversal."""
+
+
+@dataclass(frozen=True)
+class Standing:
+    """How a month stands: its attempts, its reversals, and what ends soon with nothing adopted after it."""
+
+    month: date
+    paid_on: date
+    attempts: Sequence[Run]
+    reversals: Sequence[Run]
+    warnings: Sequence[Ending]
+
+
+@dataclass(frozen=True)
+class Payrolls:
+    """The office. Who may do what is the door's to ask."""
+
+    desk: Desk
+    board: BoardBook
+    ledger: LedgerStore
+    objects: RunObjects
+
+    @property
+    def book(self) -> RunBook:
+        """The runs of the registry."""
+        return self.desk.book
+
+    @property
+    def today(self) -> date:
+        """Today in Puerto Rico."""
+        return puerto_rico_date(self.desk.clock())
+
+    def standing(self, month: date) -> Standing:
+        """How the month stands."""
+        figures = self.board.adopted(SYSTEM)
+        period = format_month(month)
+        return Standing(
+            month,
+            _paid_on(figures, month),
+            self.book.attempts(ANNUITY_RUN, period),
+            self.book.attempts(ANNUITY_REVERSAL_RUN, period),
+            warnings_on(figures, self.today),
+        )
+
+    def warnings(self, on: date) -> list[Ending]:
+        """What ends within the next months with nothing adopted after it."""
+        return warnings_on(self.board.adopted(SYSTEM), on)
+
+    def chunks(self, run: Run) -> list[Chunk]:
+        """A run's chunks, which say how far it is."""
+        return self.book.chunks(run.id)
+
+    def prepare(self, month: date, person: str) -> Run:
+        """Prepare the month's next run. Raises `MonthNotBegunError`, `RunConflictError`."""
+        return self.desk.request(ANNUITY_RUN, format_month(month), self._context(month, self.today), person)
+
+    def prepare_if_new(self, month: date, today: date, requester: str) -> Run:
+        """The same for the schedule: only where nobody has prepared it yet."""
+        return self.desk.request_if_new(ANNUITY_RUN, format_month(month), self._context(month, today), requester)
+
+    def approve(self, month: date, run_hash: str, person: str) -> Run:
+        """Approve whichever prepared run of the month has this hash. Raises `NoPayrollError`, `RunConflictError`."""
+        period = format_month(month)
+        kinds = (ANNUITY_RUN, ANNUITY_REVERSAL_RUN)
+        candidates = [run for kind in kinds for run in self.book.attempts(kind, period)]
+        if not candidates:
+            raise NoPayrollError
+        return self.desk.approve(candidates, run_hash, person)
+
+    def pause(self, month: date) -> Run:
+        """Pause the run that is under way. Raises `NoPayrollError`, `RunConflictError`."""
+        return self.desk.pause(self._under_way(month))
+
+    def resume(self, month: date) -> Run:
+        """Resume the run that is paused or has failed. Raises `NoPayrollError`, `RunConflictError`."""
+        return self.desk.resume(self._under_way(month))
+
+    def reverse(self, month: date, reason: str, person: str) -> Run:
+        """Prepare the reversal of all that is posted for a month, as long as no payment file was made of it.
+
+        Raises `NotPostedError`, `PaymentFileTakenError`, `RunConflictError`.
+        """
+        attempts = self.book.attempts(ANNUITY_RUN, format_month(month))
+        under_way = [run for run in attempts if run.status not in _SETTLED]
+        if under_way:
+            raise RunConflictError(ConflictCode.RUN_UNDER_WAY, under_way[0])
+        posted = [run for run in attempts if run.status is RunStatus.POSTED]
+        if not posted:
+            raise NotPostedError
+        if any(PAYMENT_FILE in run.details for run in posted):
+            raise PaymentFileTakenError
+        context = {
+            "period": format_month(month),
+            "reason": reason,
+            "reverses": {"kind": ANNUITY_RUN, "attempts": [run.id.attempt for run in posted]},
+            "rules_version": RULES_VERSION,
+        }
+        return self.desk.request(ANNUITY_REVERSAL_RUN, format_month(month), context, person)
+
+    def exceptions(
+        self, month: date, after: str | None, limit: int, *, of_reversal: bool = False
+    ) -> tuple[list[Found], str | None]:
+        """A page of the exceptions of the latest attempt. Raises `NoPayrollError`, `FaultyCursorError`."""
+        run = self.desk.latest(ANNUITY_REVERSAL_RUN if of_reversal else ANNUITY_RUN, format_month(month))
+        if run is None:
+            raise NoPayrollError
+        return exceptions_page(self.objects, self.chunks(run), after, limit)
+
+    def posted(self, month: date, attempt: int | None) -> Run:
+        """The posted run of a month: the latest, or that attempt. Raises `NotPostedError`."""
+        runs = [
+            run
+            for run in self.book.attempts(ANNUITY_RUN, format_month(month))
+            if run.status is RunStatus.POSTED and attempt in {None, run.id.attempt}
+        ]
+        if not runs:
+            raise NotPostedError
+        return runs[-1]
+
+    def _context(self, month: date, today: date) -> dict[str, str]:
+        if month > today:
+            raise MonthNotBegunError
+        return {
+            "period": format_month(month),
+            "paid_on": _paid_on(self.board.adopted(SYSTEM), month).isoformat(),
+            "rules_version": RULES_VERSION,
+        }
+
+    def _under_way(self, month: date) -> Run:
+        """The run that pause and resume are about: a reversal that has not ended, else the latest."""
+        reversal = self.desk.latest(ANNUITY_REVERSAL_RUN, format_month(month))
+        if reversal is not None and reversal.status not in _SETTLED:
+            return reversal
+        latest = self.desk.latest(ANNUITY_RUN, format_month(month))
+        if latest is None:
+            raise NoPayrollError
+        return latest
+
+
+def warnings_on(figures: Figures, on: date) -> list[Ending]:
+    """What is in force on a day and ends within the next months with nothing adopted after it."""
+    last = add_months(on.replace(day=1), WARNED_MONTHS)
+    return figures.endings(on, last.replace(day=last_day_of_month(last.year, last.month)))
+
+
+def _paid_on(figures: Figures, month: date) -> date:
+    """The month's last business day."""
+    closed = [day for day in figures.closure_days() if (day.year, day.month) == (month.year, month.month)]
+    return last_business_day(month, closed)
