@@ -18,6 +18,7 @@ COMMANDS = {
     "rebuild": ("cli.rebuild.command", "rebuild", "Post accounts again from their history, offline."),
     "audit": ("cli.audit", "audit", "Recompute every passbook from its first line."),
     "passbook": ("cli.audit", "passbook", "Read and verify one passbook."),
+    "reproduce": ("cli.reproduce", "reproduce", "Compute a stored determination again from its receipt."),
     "prove": ("cli.prove", "prove", "Prove that a passbook's head was sealed by an audit."),
     "trial-balance": ("cli.audit", "trial_balance", "The balances by fund and account."),
 }
