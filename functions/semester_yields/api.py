@@ -36,6 +36,9 @@ _CLAUSE = "3 L.P.R.A. § 786-7(a)(3)"
 _RUNS = "Retiro API v1, runs"
 _PARTIES = (Party.OFFICE, Party.FUND, Party.BOARD)
 
+_FIELDS = {ConflictCode.STALE_HASH: "hash", ConflictCode.ALREADY_APPROVED: "hash"}
+"""What of a request a conflict is about, where it isn't the semester."""
+
 _CONFLICTS = {
     ConflictCode.RUN_UNDER_WAY: Sentence(
         "Another run of this semester is under way.", "Otra corrida de este semestre está en curso."
@@ -207,6 +210,7 @@ def _answered(semester: Semester) -> Iterator[None]:
             en=f"Nothing is posted for {semester}.",
             es=f"No hay nada acreditado para {semester}.",
             citation=_RUNS,
+            field="semester",
         ) from None
     except LaterSemesterStandsError as stands:
         raise conflict(
@@ -214,6 +218,7 @@ def _answered(semester: Semester) -> Iterator[None]:
             en=f"{stands.later} stands; the latest semester is reversed first.",
             es=f"{stands.later} consta; se reversa primero el último semestre.",
             citation=_RUNS,
+            field="semester",
         ) from stands
     except FaultyCursorError:
         raise refused(
@@ -235,7 +240,8 @@ def _conflict(at_odds: RunConflictError) -> Problem:
             field="Acting-User",
         )
     sentence = _CONFLICTS[at_odds.code]
-    return conflict(str(at_odds.code), en=sentence.en, es=sentence.es, citation=_RUNS)
+    field = _FIELDS.get(at_odds.code, "semester")
+    return conflict(str(at_odds.code), en=sentence.en, es=sentence.es, citation=_RUNS, field=field)
 
 
 def _not_in_force(lacking: FiguresMissingError) -> Problem:

@@ -1,15 +1,18 @@
 """The template on the local cloud, started once: chunks of seven, three accounts an invocation.
 
-Each module has a stack of its own on it, so that no test meets another's participants.
+All tests share one stack. Each has participants and, where it posts, a semester of its own, so that they run in any
+order. The semesters are years old: what the daily schedule would prepare today is none of theirs.
 """
 
 import os
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from cli.cloud import Cloud
+from cli.cloud import ROOT, Cloud
+from tests.cloud.backstage import Backstage
 from tests.cloud.office import Office
 
 PARAMETERS = {"ChunkAccounts": "7", "InvocationAccounts": "3", "AuditChunks": "3"}
@@ -25,20 +28,39 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(scope="session")
-def cloud() -> Iterator[Cloud]:
-    """A local cloud of this test run."""
+def office() -> Iterator[Office]:
+    """A local cloud of this test run with the template on it. It is taken away whatever happens."""
+    _stop_those_of_ended_runs()
     cloud = Cloud(f"test-{os.getpid()}")
-    cloud.start()
-    yield cloud
-    cloud.stop()
+    try:
+        cloud.start()
+        cloud.deploy(PARAMETERS)
+        office = Office(Backstage(cloud))
+        office.adopt_all()
+        yield office
+    finally:
+        cloud.stop()
 
 
 @pytest.fixture(scope="session")
-def open_office(cloud: Cloud) -> Callable[[str], Office]:
-    """Deploys a stack and opens an office in it."""
+def behind(office: Office) -> Backstage:
+    """What lies behind the doors of that cloud: its tables, its functions, its logs."""
+    return office.behind
 
-    def opened(name: str) -> Office:
-        cloud.deploy(PARAMETERS, stack=name)
-        return Office(cloud.stack_named(name))
 
-    return opened
+def _stop_those_of_ended_runs() -> None:
+    """A test run that was killed could not stop its cloud."""
+    for folder in (ROOT / ".local").glob("test-*"):
+        pid = re.fullmatch(r"test-(\d+)", folder.name)
+        if pid is not None and not _runs(int(pid[1])):
+            Cloud(folder.name).stop()
+
+
+def _runs(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True

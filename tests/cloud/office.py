@@ -1,134 +1,175 @@
-"""What the end-to-end tests do with a stack: as its people through the API, and as an operator behind it."""
+"""What the end-to-end tests do with a stack through its doors, as its people."""
 
-import time
+import json
 from collections.abc import Callable, Mapping, Sequence
-from datetime import date
-from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any, NamedTuple
+from uuid import uuid4
 
-import pytest
+import urllib3
 
 from cli.api import Api, ApiProblemError
-from cli.audit import audited
+from cli.board import TREASURY_FILE, treasury_months
 from cli.demo import resolutions
 from cli.demo.people import People
-from cli.stacks import Stack
-from retiro.ledger import savings
-from retiro.ledger.keys import BusinessKey, KeyKind
-from retiro.ledger.lines import Line, LineKind
-from retiro.ledger.passbooks import Passbooks
-from retiro.ledger.savings import Origin
-from retiro.ledger.store import LedgerStore
-from retiro.registry.clock import utc_now
-from retiro.registry.table import Table
+from retiro.registry import clients
+from retiro.registry.clients import Party
 from retiro.rules.money import format_cents, parse_cents
+from tests.cloud.backstage import Backstage
+from tests.cloud.waiting import until
 
-SEMESTER = "FY2025-S2"
-WAIT_SECONDS_MAX = 90
-LOOK_SECONDS = 0.05
+SETTINGS_IN_FORCE_FROM = "2018-07-01"
+FIRST_MONTH = "2019-01"
+MONTH_NOT_ADOPTED = "2019-06"
+SEMESTERS = [f"FY{year}-S{half}" for year in range(2019, 2025) for half in (1, 2)][1:-1]
+"""FY2019-S2 through FY2024-S1: those that the tests post. The first one lacks its June."""
 
-Answer = TypeVar("Answer")
 
+class Answered(NamedTuple):
+    """What a door answered, to the byte."""
 
-def until(look: Callable[[], Answer | None], what: str) -> Answer:
-    """Look again and again until there is an answer. Raises `AssertionError` when it takes too long."""
-    deadline = time.monotonic() + WAIT_SECONDS_MAX
-    while time.monotonic() < deadline:
-        if (answer := look()) is not None:
-            return answer
-        time.sleep(LOOK_SECONDS)
-    raise AssertionError(f"{what} didn't come in {WAIT_SECONDS_MAX} seconds")
+    status: int
+    text: str
+    content_type: str
+
+    @property
+    def body(self) -> dict[str, Any]:
+        return json.loads(self.text)
 
 
 class Office:
-    """A stack, its people, and its tables."""
+    """A stack and its people."""
 
-    def __init__(self, stack: Stack) -> None:
-        self.stack = stack
-        self.people = People(stack)
+    def __init__(self, behind: Backstage) -> None:
+        self.behind = behind
+        self.stack = behind.stack
+        self.people = People(self.stack)
         self.people.introduce()
-
-    # --- through the doors ---
+        self._pool = urllib3.PoolManager(timeout=35, retries=False)
 
     @property
     def preparer(self) -> Api:
         return self.people.preparer
 
-    @cached_property
-    def preparer_of_reversals(self) -> Api:
-        """A third person of the office."""
-        return self.api("office", "demo-person-7")
-
     def api(self, party: str, person: str) -> Api:
         """The API as another person uses it, through the client of a party."""
         return Api(self.stack, client_id=self.stack.client_id(party), acting_user=person)
 
-    def adopt_all(self, *semesters: str) -> None:
-        """The settings, the Treasury's series, and a return of the portfolio for each of these semesters."""
-        for one in resolutions.settings():
-            self.adopt(one | {"in_force_from": "2023-07-01"})
-        self.adopt(resolutions.treasury_yields())
-        for semester in semesters:
+    def token(self, party: str) -> str:
+        return self.stack.token(self.stack.client_id(party))
+
+    def new_client(self, name: str, scopes: Sequence[str], party: Party | None = None) -> str:
+        """Another API client of the pool; bound to nobody unless a party is named."""
+        made = self.stack.client("cognito-idp").create_user_pool_client(
+            UserPoolId=self.stack.outputs["UserPoolId"],
+            ClientName=name,
+            GenerateSecret=True,
+            AllowedOAuthFlowsUserPoolClient=True,
+            AllowedOAuthFlows=["client_credentials"],
+            AllowedOAuthScopes=[f"retiro/{scope}" for scope in scopes],
+        )
+        client_id = str(made["UserPoolClient"]["ClientId"])
+        if party is not None:
+            clients.bind(self.behind.registry, clients.Binding(client_id, party))
+        return client_id
+
+    def send(
+        self,
+        method: str,
+        path: str,
+        *,
+        token: str | None = None,
+        body: str | Mapping[str, Any] | None = None,
+        key: str | None = None,
+        user: str = "test-person-1",
+    ) -> Answered:
+        """A request as it is written here, with no client's help. `body` as text goes as it stands."""
+        headers = {"Acting-User": user, "Content-Type": "application/json"}
+        headers |= {} if token is None else {"Authorization": f"Bearer {token}"}
+        headers |= {} if key is None else {"Idempotency-Key": key}
+        text = json.dumps(body) if isinstance(body, Mapping) else body
+        answer = self._pool.request(method, self.stack.api_url + path, body=text, headers=headers)
+        return Answered(answer.status, answer.data.decode(), answer.headers.get("Content-Type", ""))
+
+    # --- the Board ---
+
+    def adopt_all(self) -> None:
+        """Settings, the real Treasury series but for one month, and a made-up portfolio's return of each semester."""
+        for setting in resolutions.settings():
+            self.adopt(setting | {"in_force_from": SETTINGS_IN_FORCE_FROM})
+        months = treasury_months(TREASURY_FILE.read_text("utf-8"))
+        kept = {month: months[month] for month in months if FIRST_MONTH <= month != MONTH_NOT_ADOPTED}
+        self.adopt(resolutions.treasury_yields() | {"months": kept})
+        for semester in SEMESTERS:
             self.adopt(resolutions.portfolio_return() | {"semester": semester})
 
-    def adopt(self, resolution: dict[str, Any]) -> dict[str, Any]:
+    def adopt(self, resolution: Mapping[str, Any]) -> dict[str, Any]:
+        """Proposed by one person, adopted by another."""
         proposed = self.people.proposer.post("/board-resolutions", resolution)
         path = f"/board-resolutions/{proposed['resolution_id']}/adoption"
         return self.people.adopter.post(path, {"content_hash": proposed["content_hash"]})
 
-    def enrol(self, ids: Sequence[str], *, cents: int = 1_000_000, on: str = "2025-01-01") -> None:
+    # --- participants and their employers ---
+
+    def enrol(self, ids: Sequence[str], *, on: str, cents: int = 1_000_000) -> None:
         """A file of participants who bring so much, all in fixed income, worked off."""
-        rows = [enrolment(one, cents=cents, on=on) for one in ids]
-        total = format_cents(cents * len(rows))
-        file = self.preparer.post(
+        rows = [enrolment(one, on=on, cents=cents) for one in ids]
+        received = self.preparer.post(
             "/participant-files",
             {
                 "reference": f"F-{ids[0]}-{len(ids)}",
-                "control": {"count": len(rows), "transfers_total": total},
+                "control": {"count": len(rows), "transfers_total": format_cents(cents * len(rows))},
                 "participants": rows,
             },
         )
-        ended = until(lambda: self._ended_file(file["place"]), "the file's end")
-        assert (ended["status"], ended["errors"]) == ("done", [])
+        ended = until(lambda: self._ended_file(received["place"]), "the file's end")
+        assert (ended["status"], ended["errors"], ended["done"]) == ("done", [], len(ids))
 
-    def contribute(self, passbook: str, cents: int, on: str, reference: str) -> None:
-        """A remittance with one line, confirmed by the fund, and credited."""
-        clerk, amount = self.people.clerks["E-001"], format_cents(cents)
-        sent = clerk.post("/payroll-remittances", remittance(reference, {passbook: amount}, on[:7]))
-        place = f"/payroll-remittances/{sent['remittance_id']}"
-        self.people.treasurer.post(
-            f"{place}/deposit", {"reference": f"D-{reference}", "amount": amount, "value_date": on}
+    def contribute(self, passbook: str, cents: int, on: str) -> None:
+        """A remittance with one line, confirmed by the fund for a day, and credited."""
+        reference, amount = f"{passbook}-{on}", format_cents(cents)
+        sent = self.people.clerks["E-001"].post(
+            "/payroll-remittances", remittance(reference, {passbook: amount}, on[:7])
         )
-        until(lambda: self.people.treasurer.get(place)["status"] == "closed" or None, "the remittance's credit")
+        place = f"/payroll-remittances/{sent['remittance_id']}"
+        deposit = {"reference": f"D-{reference}", "amount": amount, "value_date": on}
+        self.people.treasurer.post(f"{place}/deposit", deposit)
+        until(lambda: self.people.treasurer.get(place)["status"] == "closed", "the remittance's credit")
 
-    def standing(self, semester: str = SEMESTER) -> dict[str, Any]:
+    # --- runs ---
+
+    def standing(self, semester: str) -> dict[str, Any]:
         return self.preparer.get(f"/yield-runs/{semester}")
 
-    def prepare(self, semester: str = SEMESTER) -> dict[str, Any]:
-        """Have the semester prepared, and wait for it."""
-        until(lambda: self._asked_to_prepare(semester), "another run's end")
+    def prepare(self, semester: str) -> dict[str, Any]:
+        """The semester's standing once it is prepared."""
+        self.preparer.post("/yield-runs", {"semester": semester}, key=str(uuid4()))
         return self.wait_for("prepared", semester)
 
-    def approve(self, run_hash: str, semester: str = SEMESTER) -> None:
+    def approve(self, run_hash: str, semester: str) -> None:
         self.people.approver.post(f"/yield-runs/{semester}/approval", {"hash": run_hash})
 
-    def post(self, semester: str = SEMESTER) -> dict[str, Any]:
+    def post(self, semester: str) -> dict[str, Any]:
         """Prepare, approve, and wait until it is posted."""
         self.approve(self.prepare(semester)["run"]["hash"], semester)
         return self.wait_for("posted", semester)
 
-    def wait_for(self, status: str, semester: str = SEMESTER) -> dict[str, Any]:
+    def pause(self, semester: str) -> None:
+        self.preparer.post(f"/yield-runs/{semester}/pause", key=str(uuid4()))
+
+    def resume(self, semester: str) -> None:
+        self.preparer.post(f"/yield-runs/{semester}/resume", key=str(uuid4()))
+
+    def wait_for(self, status: str, semester: str) -> dict[str, Any]:
         """The semester's standing once it has this status."""
 
         def look() -> dict[str, Any] | None:
             standing = self.standing(semester)
-            wrong = {"failed"} - {status}
-            assert standing["status"] not in wrong, standing["run"]["failure"]
+            assert standing["status"] != "failed", standing["run"]["failure"]
             return standing if standing["status"] == status else None
 
         return until(look, f"{semester} {status}")
 
-    def reversal(self, status: str, semester: str = SEMESTER) -> dict[str, Any]:
+    def wait_for_reversal(self, status: str, semester: str) -> dict[str, Any]:
         """The semester's reversal once it has this status."""
 
         def look() -> dict[str, Any] | None:
@@ -137,78 +178,43 @@ class Office:
 
         return until(look, f"the reversal of {semester} {status}")
 
-    def exceptions(self, semester: str = SEMESTER, kind: str = "yield") -> dict[str, str]:
-        """Participant → code."""
-        items = self.preparer.get(f"/yield-runs/{semester}/exceptions?kind={kind}&limit=100")["items"]
-        return {one["participant_id"]: one["code"] for one in items}
+    def exceptions(self, semester: str, kind: str = "yield") -> dict[str, dict[str, Any]]:
+        """The exceptions of the latest run, by participant."""
+        found: dict[str, dict[str, Any]] = {}
+        place = f"/yield-runs/{semester}/exceptions?kind={kind}&limit=100"
+        cursor = ""
+        while True:
+            page = self.preparer.get(place + cursor)
+            found |= {one["participant_id"]: one for one in page["items"]}
+            if page["next_cursor"] is None:
+                return found
+            cursor = f"&cursor={page['next_cursor']}"
 
-    def refused(self, act: Callable[[], object]) -> ApiProblemError:
-        """The problem that an act meets, after which the ledger holds what it held."""
-        before = self.ledger_items()
-        with pytest.raises(ApiProblemError) as refused:
-            act()
-        assert self.ledger_items() == before
-        assert refused.value.document["citation"], refused.value.document
-        return refused.value
+    # --- what is refused ---
 
-    # --- behind them ---
-
-    @cached_property
-    def dynamodb(self) -> Any:
-        return self.stack.client("dynamodb")
-
-    @property
-    def registry(self) -> Table:
-        return Table(self.dynamodb, self.stack.outputs["RegistryTable"])
-
-    @property
-    def passbooks(self) -> Passbooks:
-        return Passbooks(LedgerStore(self.dynamodb, self.stack.outputs["LedgerTable"]), utc_now)
-
-    def lines(self, passbook: str) -> list[Line]:
-        return self.passbooks.history(passbook)
-
-    def yields(self, ids: Sequence[str], semester: str = SEMESTER) -> dict[str, int]:
-        """How many yield lines of the semester each of these has."""
-        return {
-            one: sum(
-                line.kind is LineKind.SEMESTER_YIELD and line.runs["yield"].period == semester
-                for line in self.lines(one)
-            )
-            for one in ids
-        }
-
-    def change_status(self, passbook: str, kind: LineKind, on: date) -> None:
-        """A line that changes what may be posted, as another part of the system writes it."""
-        origin = Origin("test")
-        key = BusinessKey(KeyKind.SETTLEMENT, f"test-{passbook}-{kind}")
-        self.passbooks.append(
-            passbook, lambda _last: savings.status_change(kind, on, origin), key=key, content={"kind": str(kind)}
-        )
-
-    def ledger_items(self) -> list[dict[str, Any]]:
-        pages = self.dynamodb.get_paginator("scan").paginate(TableName=self.stack.outputs["LedgerTable"])
-        items = [item for page in pages for item in page["Items"]]
-        return sorted(items, key=lambda item: (item["pk"]["S"], item["sk"]["S"]))
-
-    def audit(self) -> dict[str, Any]:
-        return audited(self.stack)
-
-    def _asked_to_prepare(self, semester: str) -> bool | None:
+    def refused(self, act: Callable[[], object], status: int, code: str, *, field: str | None) -> dict[str, Any]:
+        """The problem document that an act meets: it names field, rule and citation, and the ledger is as it was."""
+        before = self.behind.ledger_items()
         try:
-            self.preparer.post("/yield-runs", {"semester": semester}, key=f"prepare-{time.time_ns()}")
+            done = act()
         except ApiProblemError as problem:
-            if problem.code == "run_under_way":
-                return None
-            raise
-        return True
+            document = dict(problem.document)
+        else:
+            assert isinstance(done, Answered), f"not refused: {done}"
+            assert done.content_type == "application/problem+json", done
+            document = done.body
+        assert self.behind.ledger_items() == before
+        assert (document["status"], document["code"], document.get("field")) == (status, code, field), document
+        assert document["detail"]
+        assert document["citation"]
+        return document
 
     def _ended_file(self, place: str) -> dict[str, Any] | None:
         file = self.preparer.get(place)
         return file if file["status"] in {"done", "failed"} else None
 
 
-def enrolment(passbook: str, *, cents: int = 1_000_000, on: str = "2025-01-01") -> dict[str, Any]:
+def enrolment(passbook: str, *, on: str, cents: int = 1_000_000, **more: Any) -> dict[str, Any]:
     """A participant who brings so much, all in fixed income."""
     return {
         "participant_id": passbook,
@@ -218,12 +224,10 @@ def enrolment(passbook: str, *, cents: int = 1_000_000, on: str = "2025-01-01") 
         "enrolled_on": on,
         "selection": {"fixed_income": 100},
         "initial_transfer": {"amount": format_cents(cents), "credited_on": on, "reference": f"T-{passbook}"},
-    }
+    } | more
 
 
-def remittance(
-    reference: str, amounts: Mapping[str, str], period: str = "2025-01", *, total: str | None = None
-) -> dict[str, Any]:
+def remittance(reference: str, amounts: Mapping[str, str], period: str, *, total: str | None = None) -> dict[str, Any]:
     """E-001's remittance of these contributions; `total` where the control is to differ from their sum."""
     cents = sum(parse_cents(amount) for amount in amounts.values())
     return {

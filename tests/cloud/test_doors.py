@@ -1,253 +1,201 @@
-"""The doors on the real gateway: who may do what, and bad input, which changes nothing and is told what it met."""
+"""The doors: no route is open, a client does what its scopes say, and a request sent again gets the first answer."""
 
-from collections.abc import Callable
+import re
+from functools import cache
+from typing import Any, NamedTuple
 from uuid import uuid4
 
 import pytest
-import urllib3
 
-from cli.api import Api, ApiProblemError
-from cli.demo import resolutions
-from retiro.registry.clients import Binding, Party, bind
+from cli.stacks import PARTIES
 from tests.cloud.office import Office, enrolment, remittance
 
-SECTION = "3 L.P.R.A. § 786-7"
-
-
-@pytest.fixture(scope="module")
-def office(open_office) -> Office:
-    """FY2025-S1 has all its figures; the series ends in May, so FY2025-S2 lacks June."""
-    office = open_office("doors")
-    for one in resolutions.settings():
-        office.adopt(one)
-    series = resolutions.treasury_yields()
-    months = {month: percent for month, percent in series["months"].items() if month < "2025-06"}
-    office.adopt(series | {"months": months})
-    for semester in ("FY2025-S1", "FY2025-S2"):
-        office.adopt(resolutions.portfolio_return() | {"semester": semester})
-    return office
-
-
-@pytest.fixture(scope="module")
-def member(office) -> str:
-    """A participant who brought 10,000.00 on 2024-07-01."""
-    office.enrol(["P-200001"], on="2024-07-01")
-    return "P-200001"
-
-
-def fields(problem: ApiProblemError) -> set[str]:
-    """What a problem document points at."""
-    document = problem.document
-    named = {one["field"] for one in document.get("errors", [])}
-    return named | ({document["field"]} if document.get("field") else set())
-
-
-def enrolling(**changes) -> Callable[[Office], object]:
-    return lambda office: office.preparer.post("/participants", enrolment("P-299999") | changes)
-
-
-def transferring(**changes) -> Callable[[Office], object]:
-    transfer = {"amount": "100.00", "credited_on": "2025-01-02", "reference": "T-1"} | changes
-    return lambda office: office.preparer.post("/participants", enrolment("P-299999") | {"initial_transfer": transfer})
-
-
-BAD_BODIES = {
-    "a JSON number for money": (transferring(amount=100.00), "initial_transfer.amount"),
-    "an amount with three places": (transferring(amount="100.001"), "initial_transfer.amount"),
-    "an amount below zero": (transferring(amount="-1.00"), "initial_transfer.amount"),
-    "a date before the fiscal calendar": (enrolling(enrolled_on="1899-12-31"), "enrolled_on"),
-    "a date that has not come": (transferring(credited_on="2199-01-01"), "initial_transfer.credited_on"),
-    "a date with a time": (enrolling(enrolled_on="2025-01-01T00:00:00"), "enrolled_on"),
-    "a selection of 25 percent": (enrolling(selection={"fixed_income": 25, "system_portfolio": 75}), "selection"),
-    "a selection of 90 percent in all": (enrolling(selection={"fixed_income": 90}), "selection"),
-    "an option that isn't there": (enrolling(selection={"gold": 100}), "selection"),
-    "an unknown field": (enrolling(salary="100.00"), "salary"),
-    "an unknown employer": (enrolling(employer_id="E-999"), "employer_id"),
-}
-
-
-@pytest.mark.parametrize("case", BAD_BODIES)
-def test_a_bad_enrolment_is_refused_by_its_field_and_changes_nothing(office, case):
-    act, field = BAD_BODIES[case]
-    problem = office.refused(lambda: act(office))
-    assert problem.status == 422, problem.document
-    assert any(field in one for one in fields(problem)), problem.document
-    assert problem.document["citation"]
-
-
-def test_an_unknown_participant_is_named(office):
-    transfer = {"amount": "100.00", "credited_on": "2025-02-01", "reference": "T-unknown"}
-    problem = office.refused(lambda: office.preparer.post("/participants/P-200999/transfers", transfer))
-    assert (problem.status, fields(problem)) == (404, {"participant_id"})
-
-
-def test_a_second_change_of_selection_in_a_fiscal_year_is_refused(office):
-    office.enrol(["P-200002"], on="2024-07-01")
-    place = "/participants/P-200002/investment-selection"
-    change = {"requested_on": "2025-08-01", "selection": {"fixed_income": 50, "system_portfolio": 50}}
-    accepted = office.preparer.put(place, change)
-    assert (accepted["effective_on"], accepted["fiscal_year"]) == ("2026-07-01", "FY2027")
-    again = change | {"requested_on": "2026-06-30", "selection": {"fixed_income": 100}}
-    problem = office.refused(lambda: office.preparer.put(place, again))
-    assert (problem.status, problem.code) == (422, "already_changed_this_fiscal_year")
-    assert problem.document["citation"].startswith(f"{SECTION}(b)(2)")
-
-
-def test_a_remittance_whose_total_is_not_its_sum_is_not_taken_at_all(office, member):
-    clerk = office.people.clerks["E-001"]
-    wrong = remittance("R-total", {member: "200.00"}, total="200.01")
-    problem = office.refused(lambda: clerk.post("/payroll-remittances", wrong))
-    assert problem.status == 422
-    assert any("control.total" in one for one in fields(problem)), problem.document
-    # LE-07: the corrected file may use the same reference.
-    taken = clerk.post("/payroll-remittances", remittance("R-total", {member: "200.00"}))
-    assert (taken["status"], taken["total"]) == ("awaiting_deposit", "200.00")
-
-
-def test_a_remittance_sent_twice_is_one_and_another_content_is_a_conflict(office, member):
-    clerk = office.people.clerks["E-001"]
-    sent = remittance("R-twice", {member: "200.00"})
-    first = clerk.post("/payroll-remittances", sent, key=str(uuid4()))
-    again = clerk.post("/payroll-remittances", sent, key=str(uuid4()))
-    assert again == first
-    other = remittance("R-twice", {member: "300.00"})
-    problem = office.refused(lambda: clerk.post("/payroll-remittances", other, key=str(uuid4())))
-    assert problem.status == 409
-
-
-def test_a_deposit_of_another_amount_is_refused(office, member):
-    clerk, treasurer = office.people.clerks["E-001"], office.people.treasurer
-    sent = clerk.post("/payroll-remittances", remittance("R-deposit", {member: "200.00"}))
-    place = f"/payroll-remittances/{sent['remittance_id']}/deposit"
-    deposit = {"reference": "D-1", "amount": "199.99", "value_date": "2025-01-31"}
-    problem = office.refused(lambda: treasurer.post(place, deposit))
-    assert problem.status in {409, 422}
-    assert "amount" in "".join(fields(problem))
-
-
-def test_a_run_without_the_june_figure_names_it(office):
-    problem = office.refused(lambda: office.preparer.post("/yield-runs", {"semester": "FY2025-S2"}))
-    assert (problem.status, problem.code) == (422, "yield_not_in_force")
-    assert problem.document["missing"] == ["fixed_income 2025-06"]
-    assert problem.document["citation"].startswith(SECTION)
-
-
-def test_a_run_is_approved_once_by_another_person_as_it_stands(office, member):
-    prepared = office.prepare("FY2025-S1")
-    approval, run_hash = "/yield-runs/FY2025-S1/approval", prepared["run"]["hash"]
-
-    # The preparer, through another client of the office.
-    same_person = Api(office.stack, client_id=_second_office_client(office), acting_user=prepared["run"]["prepared_by"])
-    problem = office.refused(lambda: same_person.post(approval, {"hash": run_hash}, key=str(uuid4())))
-    assert (problem.status, problem.code) == (403, "same_person")
-
-    stale = office.refused(lambda: office.people.approver.post(approval, {"hash": "0" * 64}, key=str(uuid4())))
-    assert (stale.status, stale.code) == (409, "stale_hash")
-
-    office.approve(run_hash, "FY2025-S1")
-    office.wait_for("posted", "FY2025-S1")
-    third = office.api("office", "demo-person-9")
-    twice = office.refused(lambda: third.post(approval, {"hash": run_hash}, key=str(uuid4())))
-    assert (twice.status, twice.code) == (409, "already_approved")
-    assert office.yields([member], "FY2025-S1") == {member: 1}
-
-
-def _second_office_client(office: Office) -> str:
-    made = office.stack.client("cognito-idp").create_user_pool_client(
-        UserPoolId=office.stack.outputs["UserPoolId"],
-        ClientName="office-2",
-        GenerateSecret=True,
-        AllowedOAuthFlowsUserPoolClient=True,
-        AllowedOAuthFlows=["client_credentials"],
-        AllowedOAuthScopes=["retiro/runs.approve", "retiro/runs.prepare"],
-    )["UserPoolClient"]
-    bind(office.registry, Binding(made["ClientId"], Party.OFFICE))
-    return made["ClientId"]
-
-
-def status(office: Office, method: str, path: str, token: str | None, body: bytes | None = None) -> int:
-    headers = {"Acting-User": "demo-person-1", "Idempotency-Key": str(uuid4()), "Content-Type": "application/json"}
-    if token is not None:
-        headers["Authorization"] = f"Bearer {token}"
-    return urllib3.request(method, office.stack.api_url + path, body=body, headers=headers, retries=False).status
-
-
-def test_a_token_opens_the_routes_of_its_scopes_and_no_others_in_any_order(office, member):
-    """AP-05, https://github.com/ministackorg/ministack/pull/1367: one token, one authorizer, within one lifetime.
-
-    Cognito's authorizer answers 401 where the scope is missing; the handler behind it would answer 403.
-    """
-    read, prepare = f"/participants/{member}", "/yield-runs"
-    run = b'{"semester": "FY2030-S1"}'
-    portal = office.stack.token(office.stack.client_id("portal"))
-    assert status(office, "GET", read, portal) == 200
-    assert status(office, "POST", prepare, portal, run) in {401, 403}
-    assert status(office, "GET", read, portal) == 200
-
-    fresh = office.stack.token(office.stack.client_id("portal"))
-    assert status(office, "POST", prepare, fresh, run) in {401, 403}
-    assert status(office, "GET", read, fresh) == 200
-
-    fund = office.stack.token(office.stack.client_id("fund"))
-    assert status(office, "GET", read, fund) in {401, 403}
-
-
-def test_another_employers_client_does_not_reach_this_agencys_remittance(office, member):
-    sent = office.people.clerks["E-001"].post("/payroll-remittances", remittance("R-own", {member: "10.00"}))
-    place = f"/payroll-remittances/{sent['remittance_id']}"
-    assert office.people.clerks["E-001"].get(place)["total"] == "10.00"
-    problem = office.refused(lambda: office.people.clerks["E-002"].get(place))
-    assert problem.status == 403
-
-
-ROUTES = [
-    ("POST", "/participants"),
-    ("GET", "/participants/P-200001/passbook"),
-    ("POST", "/payroll-remittances"),
-    ("POST", "/board-resolutions"),
-    ("GET", "/yield-runs/FY2025-S1"),
-    ("POST", "/yield-runs/FY2025-S1/approval"),
+KNOWN = "P-202000"
+ALL_SCOPES = [
+    *("participants.read", "participants.write", "payroll.remit", "payroll.confirm"),
+    *("benefits.quote", "benefits.settle", "benefits.approve", "benefits.read", "plans.write", "plans.approve"),
+    *("runs.prepare", "runs.approve", "board.write", "board.approve", "board.read"),
 ]
+REFUSED_BY_GATEWAY = (401, 403)
+"""API Gateway answers 403 where a scope is missing; the local cloud's authorizer 401, which is no difference here."""
 
 
-@pytest.mark.parametrize(("method", "path"), ROUTES)
-def test_no_route_is_open(office, method, path):
-    assert status(office, method, path, None) == 401
-    forged = office.stack.token(office.stack.client_id("office"))[:-6] + "AAAAAA"
-    assert status(office, method, path, forged) == 401
+class Route(NamedTuple):
+    """A method of the deployed API."""
+
+    method: str
+    path: str
+    scopes: frozenset[str]
+
+    @property
+    def place(self) -> str:
+        """Its path with ids in it, that nothing has."""
+        return re.sub(r"\{[^}]*\}", "none", self.path)
 
 
-def test_a_client_that_is_bound_to_no_party_reaches_nothing(office, member):
-    made = office.stack.client("cognito-idp").create_user_pool_client(
-        UserPoolId=office.stack.outputs["UserPoolId"],
-        ClientName="stranger",
-        GenerateSecret=True,
-        AllowedOAuthFlowsUserPoolClient=True,
-        AllowedOAuthFlows=["client_credentials"],
-        AllowedOAuthScopes=["retiro/participants.read"],
-    )["UserPoolClient"]
-    assert status(office, "GET", f"/participants/{member}", office.stack.token(made["ClientId"])) == 403
+@pytest.fixture(scope="module")
+def routes(office: Office) -> list[Route]:
+    """Each method of each resource that the gateway has."""
+    pages = (
+        office.stack.client("apigateway")
+        .get_paginator("get_resources")
+        .paginate(restApiId=office.stack.outputs["ApiId"], embed=["methods"])
+    )
+    found = [
+        Route(name, resource["path"], frozenset(method.get("authorizationScopes", [])))
+        for page in pages
+        for resource in page["items"]
+        for name, method in resource.get("resourceMethods", {}).items()
+    ]
+    assert {"/participants", "/yield-runs", "/payroll-remittances"} <= {route.path for route in found}
+    return found
 
 
-def test_the_same_key_gets_the_same_answer_and_another_payload_none(office):
-    key = str(uuid4())
-    body = enrolment("P-200003", on="2024-07-01")
-    first = office.preparer.post("/participants", body, key=key)
-    assert office.preparer.post("/participants", body, key=key) == first
-    problem = office.refused(lambda: office.preparer.post("/participants", enrolment("P-200004"), key=key))
-    assert problem.status == 422
+@pytest.fixture(scope="module")
+def known(office: Office) -> str:
+    """Somebody who is enrolled."""
+    office.preparer.post("/participants", enrolment(KNOWN, on="2019-01-02"))
+    return KNOWN
 
 
-def test_a_refused_request_leaves_its_key_free(office):
-    key = str(uuid4())
-    wrong = enrolment("P-200005") | {"selection": {"fixed_income": 25}}
-    office.refused(lambda: office.preparer.post("/participants", wrong, key=key))
-    taken = office.preparer.post("/participants", enrolment("P-200005", on="2024-07-01"), key=key)
-    assert taken["participant_id"] == "P-200005"
+def sent(office: Office, route: Route, token: str | None) -> Any:
+    return office.send(
+        route.method, route.place, token=token, body=None if route.method == "GET" else "{}", key=str(uuid4())
+    )
 
 
-def test_a_problem_is_told_in_spanish_to_who_asks_for_it(office):
-    client = office.stack.client_id("office")
-    spanish = Api(office.stack, client_id=client, acting_user="demo-person-1", language="es")
-    problem = office.refused(lambda: spanish.get("/participants/P-200999"))
-    assert "No existe" in problem.document["detail"] + problem.document["title"]
+def test_no_route_answers_without_a_token(office, routes):
+    answers = {(route.method, route.path): sent(office, route, None).status for route in routes}
+    assert answers == dict.fromkeys(answers, 401)
+
+
+def test_no_route_answers_to_a_token_that_another_made(office, routes):
+    header, claims, signature = office.token("office").split(".")
+    forged = f"{header}.{claims}.{signature[::-1]}"
+    assert {sent(office, route, forged).status for route in routes} == {401}
+
+
+def test_every_route_has_a_scope_and_refuses_a_client_that_lacks_it(office, routes):
+    described = {party: scopes_of(office, office.stack.client_id(party)) for party in PARTIES}
+    token = cache(office.token)
+    for route in routes:
+        assert route.scopes, route
+        others = [party for party, scopes in described.items() if scopes.isdisjoint(route.scopes)]
+        assert others, route
+        for party in others:
+            assert sent(office, route, token(party)).status in REFUSED_BY_GATEWAY, (route, party)
+
+
+def test_a_client_that_is_bound_to_nobody_may_do_nothing(office, routes):
+    """Its token has every scope."""
+    token = office.stack.token(office.new_client("unbound", ALL_SCOPES))
+    for route in routes:
+        answer = sent(office, route, token)
+        assert (answer.status, answer.body["code"]) == (403, "client_not_bound"), route
+
+
+def test_a_handler_asks_for_the_scope_again_where_the_gateway_has_not(office, behind):
+    """As the gateway's event has it, but for the scope."""
+    event = {
+        "resource": "/participants",
+        "path": "/participants",
+        "httpMethod": "POST",
+        "headers": {"Acting-User": "test-person-1", "Idempotency-Key": "bypassed", "Content-Type": "application/json"},
+        "multiValueHeaders": {},
+        "requestContext": {
+            "requestId": "bypassed",
+            "stage": "v1",
+            "authorizer": {
+                "claims": {"client_id": office.stack.client_id("office"), "scope": "retiro/participants.read"}
+            },
+        },
+        "body": "{}",
+        "isBase64Encoded": False,
+    }
+    answer = behind.invoke("ParticipantsApi", event)
+    assert answer["statusCode"] == 403
+    assert '"scope_missing"' in answer["body"]
+
+
+@pytest.mark.parametrize("refused_first", [False, True])
+def test_ap_05_an_answer_for_one_route_is_never_taken_for_another(office, known, refused_first):
+    """Https://github.com/auth0-samples/jwt-rsa-aws-custom-authorizer/pull/8: one fresh token, both orders."""
+    token = office.token("portal")  # participants.read, and nothing of runs
+
+    def read() -> int:
+        return office.send("GET", f"/participants/{known}", token=token).status
+
+    def prepare() -> int:
+        body = {"semester": "FY2022-S2"}
+        return office.send("POST", "/yield-runs", token=token, body=body, key=str(uuid4())).status
+
+    asked = [prepare, read, prepare] if refused_first else [read, prepare, read]
+    assert [ask() for ask in asked] == [200 if ask is read else pytest.approx(401, abs=2) for ask in asked]
+
+
+def test_ap_05_an_employer_reaches_its_own_agency_whoever_asked_before(office, known):
+    sent_by_own = office.people.clerks["E-001"].post(
+        "/payroll-remittances", remittance("AP-05", {known: "100.00"}, "2019-02")
+    )
+    path = f"/payroll-remittances/{sent_by_own['remittance_id']}"
+    own, other = office.people.clerks["E-001"], office.people.clerks["E-002"]
+    assert own.get(path) == sent_by_own
+    office.refused(lambda: other.get(path), 403, "other_employer", field="employer_id")
+    assert own.get(path) == sent_by_own
+
+
+def test_the_same_request_again_gets_the_first_answer_byte_for_byte(office, behind):
+    token, key = office.token("office"), str(uuid4())
+    body = enrolment("P-202001", on="2019-01-02")
+
+    first = office.send("POST", "/participants", token=token, body=body, key=key)
+    assert first.status == 201
+    before = behind.ledger_items()
+    again = office.send("POST", "/participants", token=token, body=body, key=key)
+    assert again == first
+    # In another order of its members, it is the same request.
+    assert office.send("POST", "/participants", token=token, body=dict(reversed(body.items())), key=key) == first
+    # With a key of its own it meets the passbook's: the ledger answers what it holds.
+    assert office.send("POST", "/participants", token=token, body=body, key=str(uuid4())) == first
+    assert behind.ledger_items() == before
+
+
+def test_a_key_that_comes_again_with_another_payload_is_refused(office):
+    token, key = office.token("office"), str(uuid4())
+    first = office.send("POST", "/participants", token=token, body=enrolment("P-202002", on="2019-01-02"), key=key)
+    assert first.status == 201
+    office.refused(
+        lambda: office.send("POST", "/participants", token=token, body=enrolment("P-202003", on="2019-01-02"), key=key),
+        422,
+        "idempotency_key_reused",
+        field="Idempotency-Key",
+    )
+
+
+def test_a_refused_request_leaves_its_key_free_and_no_key_is_refused(office):
+    token, key = office.token("office"), str(uuid4())
+
+    def enrol(amount: str, key: str | None):
+        transfer = {"amount": amount, "credited_on": "2019-01-02", "reference": "T-P-202004"}
+        body = enrolment("P-202004", on="2019-01-02", initial_transfer=transfer)
+        return office.send("POST", "/participants", token=token, body=body, key=key)
+
+    office.refused(lambda: enrol("1.005", key), 422, "invalid_input", field="initial_transfer.amount")
+    office.refused(lambda: enrol("1.00", None), 400, "idempotency_key_missing", field="Idempotency-Key")
+    assert enrol("1.00", key).status == 201
+
+
+def test_a_problem_is_told_in_spanish_where_spanish_is_asked_for(office):
+    answer = office.api("office", "test-person-2")
+    answer._headers["Accept-Language"] = "es"
+    document = office.refused(
+        lambda: answer.get("/participants/P-999998"), 404, "unknown_participant", field="participant_id"
+    )
+    assert document["detail"] == "No existe el participante P-999998."
+
+
+def scopes_of(office: Office, client_id: str) -> frozenset[str]:
+    described = office.stack.client("cognito-idp").describe_user_pool_client(
+        UserPoolId=office.stack.outputs["UserPoolId"], ClientId=client_id
+    )
+    return frozenset(described["UserPoolClient"]["AllowedOAuthScopes"])

@@ -1,100 +1,80 @@
-"""The guard and what stands around it: the stream's witness, the audit, the schedules, the files."""
+"""The ledger's guard on the table's own stream, and the audit: what is changed or taken away is told and named."""
 
-import json
-from datetime import UTC, datetime, timedelta
-from uuid import uuid4
+from functools import partial
 
 import pytest
 
-from retiro.registry import roster
-from tests.cloud.office import SEMESTER, Office, until
+from retiro.ledger.lines import partition
+from tests.cloud.backstage import Backstage
+from tests.cloud.office import Office, enrolment
+from tests.cloud.waiting import until
+
+CHANGED, MIDDLE_GONE, END_GONE = IDS = ("P-203001", "P-203002", "P-203003")
 
 
-@pytest.fixture(scope="module")
-def office(open_office) -> Office:
-    return open_office("guard")
+@pytest.fixture
+def three(office: Office, behind: Backstage):
+    """Three passbooks of three lines, which the guard has seen. Whatever a test does to them is undone after it."""
+    for one in IDS:
+        office.preparer.post("/participants", enrolment(one, on="2019-01-02"))
+        selection = {"requested_on": "2019-03-01", "selection": {"system_portfolio": 100}}
+        office.preparer.put(f"/participants/{one}/investment-selection", selection)
+    until(lambda: all(behind.witness(one).head == 3 for one in IDS), "the witness of the last lines")
+    places = [key(one, sequence) for one in IDS for sequence in (1, 2, 3)]
+    kept = [behind.dynamodb.get_item(TableName=behind.ledger_table, Key=place)["Item"] for place in places]
+    yield IDS
+    for item in kept:
+        behind.dynamodb.put_item(TableName=behind.ledger_table, Item=item)
 
 
-def witness(office: Office, passbook: str) -> int | None:
-    item = office.registry.get(roster.partition(roster.shard_of(passbook)), passbook)
-    return roster.entry(item).head if item else None
+def key(passbook: str, sequence: int) -> dict:
+    return {"pk": {"S": partition(passbook)}, "sk": {"S": f"{sequence:08d}"}}
 
 
-def witnessed(office: Office, passbook: str, sequence: int) -> None:
-    until(lambda: (witness(office, passbook) or 0) >= sequence or None, f"the witness of {passbook}")
+def alarmed(behind: Backstage, event: str, passbook: str, sequence: int) -> bool:
+    """Whether the guard has said so of this line."""
+    words = ("an item of the ledger was changed", event, partition(passbook), f"{sequence:08d}")
+    return bool(behind.logged(*words))
 
 
-def test_the_stream_bears_witness_of_every_last_line_and_the_audit_misses_one_that_is_taken_away(office):
-    ids = [f"P-4000{number:02d}" for number in range(12)]
-    office.enrol(ids)
-    for passbook in ids:
-        witnessed(office, passbook, 2)
-    answer = office.audit()
-    assert (answer["status"], answer["passbooks"], answer["lines"]) == ("clean", 12, 24)
-
-    # Only the emulator lets anybody delete; on AWS the table's own policy denies it.
-    key = {"pk": {"S": f"passbook#{ids[3]}"}, "sk": {"S": "00000002"}}
-    taken = office.dynamodb.get_item(TableName=office.stack.outputs["LedgerTable"], Key=key)["Item"]
-    office.dynamodb.delete_item(TableName=office.stack.outputs["LedgerTable"], Key=key)
-    answer = office.audit()
-    assert [(one["passbook"], one["sequence"], one["code"]) for one in answer["named"]] == [
-        (ids[3], 2, "missing_last_line")
-    ]
-    until(lambda: _said(office, "an item of the ledger was changed"), "the guard's word of the removal")
-
-    office.dynamodb.put_item(TableName=office.stack.outputs["LedgerTable"], Item=taken)
-    assert office.audit()["status"] == "clean"
+def test_the_witness_of_each_line_comes_from_the_stream(three, behind):
+    for one in three:
+        witness = behind.witness(one)
+        assert (witness.head, witness.head_hash) == (3, behind.lines(one)[-1].hash)
 
 
-def _said(office: Office, message: str) -> bool | None:
-    logs = office.stack.client("logs")
-    for group in logs.describe_log_groups()["logGroups"]:
-        events = logs.filter_log_events(logGroupName=group["logGroupName"], filterPattern="")["events"]
-        if any(message in event["message"] for event in events):
-            return True
-    return None
+def test_what_is_changed_or_taken_away_raises_the_alarm_and_is_named_by_the_audit(three, behind):
+    """One cent more in a line's own posting; a line from the middle; the last line, which no chain can miss."""
+    table = behind.ledger_table
+    item = behind.dynamodb.get_item(TableName=table, Key=key(CHANGED, 2))["Item"]
+    (first, _second) = item["postings"]["L"]
+    assert first["M"]["cents"] == {"N": "1000000"}
+    first["M"]["cents"] = {"N": "1000001"}
+    behind.dynamodb.put_item(TableName=table, Item=item)
+    behind.dynamodb.delete_item(TableName=table, Key=key(MIDDLE_GONE, 2))
+    behind.dynamodb.delete_item(TableName=table, Key=key(END_GONE, 3))
+
+    for told in (("MODIFY", CHANGED, 2), ("REMOVE", MIDDLE_GONE, 2), ("REMOVE", END_GONE, 3)):
+        until(partial(alarmed, behind, *told), f"the alarm of {told}")
+    assert behind.logged("LedgerItemChanged", "CloudWatchMetrics", "ledger_guard")
+
+    answer = behind.audit()
+    assert answer["status"] == "findings"
+    named = {(found["passbook"], found["sequence"], found["code"]) for found in answer["named"]}
+    assert (CHANGED, 2, "changed") in named
+    assert (MIDDLE_GONE, 2, "missing_line") in named
+    assert (END_GONE, 3, "missing_last_line") in named
+    assert {passbook for passbook, _, _ in named} - set(three) <= {"ERS"}
+
+
+def test_an_audit_of_what_nobody_touched_finds_nothing(three, behind):
+    answer = behind.audit()
+    assert (answer["status"], answer["named"]) == ("clean", [])
+    assert answer["passbooks"] >= len(three)
+    assert answer["lines"] >= 3 * len(three)
 
 
 @pytest.mark.parametrize(("schedule", "hour"), [("audit-nightly", 2), ("yields-daily", 18)])
-def test_the_stacks_own_schedules_are_there(office, schedule, hour):
-    found = office.stack.client("scheduler").get_schedule(Name=f"{office.stack.name}-{schedule}")
+def test_the_stacks_own_schedules_are_there(behind, schedule, hour):
+    found = behind.stack.client("scheduler").get_schedule(Name=f"{behind.stack.name}-{schedule}")
     assert (found["State"], found["ScheduleExpression"]) == ("ENABLED", f"cron(0 {hour} * * ? *)")
-
-
-def test_a_schedule_that_fires_starts_the_audit_of_its_own_day(office):
-    """The target of the nightly schedule, fired now, with the time of a night long past: the audit is that night's."""
-    scheduler = office.stack.client("scheduler")
-    target = scheduler.get_schedule(Name=f"{office.stack.name}-audit-nightly")["Target"]
-    soon = datetime.now(UTC) + timedelta(seconds=1)
-    scheduler.create_schedule(
-        Name=f"once-{uuid4()}",
-        ScheduleExpression=f"at({soon:%Y-%m-%dT%H:%M:%S})",
-        FlexibleTimeWindow={"Mode": "OFF"},
-        Target={
-            "Arn": target["Arn"],
-            "RoleArn": target["RoleArn"],
-            "Input": json.dumps({"scheduled_time": "2025-07-01T02:00:00Z"}),
-        },
-    )
-    # 02:00 UTC of July 1 is 22:00 of June 30 in Puerto Rico (RU-07, https://github.com/sidekiq-cron/sidekiq-cron/issues/166).
-    key = ("run#audit#2025-06-30", "attempt#0001")
-    until(lambda: (office.registry.get(*key) or {}).get("status") in {"clean", "findings"} or None, "the audit")
-
-
-def test_the_daily_look_names_what_a_semester_lacks(office):
-    """Nothing is adopted in this stack: the schedule's function says so, and prepares nothing."""
-    target = office.stack.client("scheduler").get_schedule(Name=f"{office.stack.name}-yields-daily")["Target"]
-    answer = office.stack.client("lambda").invoke(
-        FunctionName=target["Arn"], Payload=json.dumps({"scheduled_time": "2025-06-30T22:00:00Z"}).encode()
-    )
-    said = json.loads(answer["Payload"].read())
-    assert (said["semester"], said["run"]) == (SEMESTER, None)
-    assert "fixed_income 2025-06" in said["missing"]
-
-
-def test_the_bucket_keeps_every_version_of_an_object(office):
-    s3, bucket = office.stack.client("s3"), office.stack.outputs["FilesBucket"]
-    for body in (b"first", b"second"):
-        s3.put_object(Bucket=bucket, Key="files/test", Body=body)
-    versions = s3.list_object_versions(Bucket=bucket, Prefix="files/test")["Versions"]
-    assert len(versions) == 2

@@ -1,135 +1,156 @@
 """Posting on the real state machine: interrupted, doubled, paused, and with passbooks that move underneath it.
 
-Each test has a semester and participants of its own: whoever began in another semester is an exception in this one.
+Everybody brings 10,000.00 on the first day of a semester, all in fixed income. So the average of its six month-ends is
+10,000.00, and the percent half the average of the Treasury's six months: their sum / 12.
 """
 
-import os
+import json
 import signal
-import subprocess
 from datetime import date
 from uuid import uuid4
 
-import pytest
-
 from retiro.ledger.lines import LineKind
-from retiro.registry.runs import RunId
-from tests.cloud.office import Office, until
+from tests.cloud.backstage import YIELD_WORKER, Backstage
+from tests.cloud.office import Office
+from tests.cloud.waiting import until
 
-# Semester → first day, and the percent of fixed income, worked from the Treasury's series: sum of the six / 12.
-STARTS = {"FY2024-S1": "2023-07-01", "FY2024-S2": "2024-01-01", "FY2025-S1": "2024-07-01", "FY2025-S2": "2025-01-01"}
-
-
-@pytest.fixture(scope="module")
-def office(open_office) -> Office:
-    office = open_office("posting")
-    office.adopt_all(*STARTS)
-    return office
+YIELD_LINE = 3
+"""The sequence of the yield after enrolment and initial transfer."""
 
 
-def people(thousand: int, count: int = 20) -> list[str]:
-    return [f"P-{thousand}{number:03d}" for number in range(count)]
+def people(hundred: int, count: int) -> list[str]:
+    return [f"P-{hundred}{number:03d}" for number in range(count)]
 
 
-def workers_of(office: Office, function: str) -> list[int]:
-    """The processes of a function of this stack: those whose folder has its name in it."""
-    listed = subprocess.run(["ps", "-eww", "-o", "pid=,command="], capture_output=True, text=True, check=True).stdout
-    here = f"retiro-test-{os.getpid()}-"
-    name = f"ministack-lambda-{office.stack.name}-{function}"
-    return [int(line.split()[0]) for line in listed.splitlines() if here in line and name in line]
+def approved_and_frozen(office: Office, semester: str, ids: list[str]) -> dict:
+    """Approve the prepared run, and stop its workers' processes where they stand as soon as a line is there."""
+    behind = office.behind
+    prepared = office.prepare(semester)
+    office.approve(prepared["run"]["hash"], semester)
+    until(lambda: behind.count_at(ids, YIELD_LINE), "the first line")
+    behind.signalled(YIELD_WORKER, signal.SIGSTOP)
+    assert behind.count_at(ids, YIELD_LINE) < len(ids), "the run was over before its workers were stopped"
+    return prepared
 
 
-def posting_has_begun(office: Office, semester: str) -> bool | None:
-    return office.standing(semester)["run"]["progress"]["done"] > 0 or None
+def posted_yields(behind: Backstage, ids: list[str]) -> set[int]:
+    """The cents of their yields, each of which has exactly the one line more."""
+    histories = [behind.lines(one) for one in ids]
+    assert [len(lines) for lines in histories] == [YIELD_LINE] * len(ids)
+    return {lines[-1].savings_cents for lines in histories}
 
 
-def test_a_worker_killed_in_the_middle_posts_every_account_once(office):
-    ids = people(101)
-    office.enrol(ids, on=STARTS["FY2024-S1"])
-    prepared = office.prepare("FY2024-S1")
-    office.approve(prepared["run"]["hash"], "FY2024-S1")
-    until(lambda: posting_has_begun(office, "FY2024-S1"), "the first posted account")
-    killed = workers_of(office, "SemesterYieldsWorker")
-    for pid in killed:
-        os.kill(pid, signal.SIGKILL)
-    assert killed
-    ended = until(lambda: _ended(office, "FY2024-S1"), "the execution's end")
-    if ended["status"] == "failed":
-        office.preparer.post("/yield-runs/FY2024-S1/resume", key=str(uuid4()))
-    standing = office.wait_for("posted", "FY2024-S1")
-    assert office.yields(ids, "FY2024-S1") == dict.fromkeys(ids, 1)
-    assert standing["run"]["result"]["posted"] == standing["run"]["totals"]["lines"]
+def test_a_stopped_execution_and_killed_workers_post_every_account_once_when_resumed(office, behind):
+    """1.52 + 1.33 + 0.45 + 0.22 + 0.17 + 0.19 = 3.88; 10,000.00 × 3.88 / 12 % = 32.33."""
+    semester, ids = "FY2020-S2", people(101, 40)
+    office.enrol(ids, on="2020-01-02")
+    prepared = approved_and_frozen(office, semester, ids)
+    run = behind.attempts(semester)[-1]
+    behind.states.stop_execution(executionArn=behind.execution(run.id, run.number))
+    assert behind.signalled(YIELD_WORKER, signal.SIGKILL)
+
+    office.resume(semester)
+    standing = office.wait_for("posted", semester)
+
+    assert posted_yields(behind, ids) == {3_233}
+    result = standing["run"]["result"]
+    assert result == {
+        "posted": prepared["run"]["totals"]["lines"],
+        "withheld": {},
+        "late": 0,
+        "total_yield": prepared["run"]["totals"]["total_yield"],
+    }
+    assert behind.attempts(semester)[-1].number > run.number
 
 
-def _ended(office: Office, semester: str) -> dict | None:
-    standing = office.standing(semester)
-    return standing if standing["status"] in {"posted", "failed"} else None
+def test_two_executions_at_the_same_time_post_every_account_once(office, behind):
+    """0.15 + 0.14 + 0.13 + 0.15 + 0.17 + 0.14 = 0.88; 10,000.00 × 0.88 / 12 % = 7.33."""
+    semester, ids = "FY2021-S1", people(102, 14)
+    office.enrol(ids, on="2020-07-01")
+    approved_and_frozen(office, semester, ids)
+    run = behind.attempts(semester)[-1]
+    first = behind.execution(run.id, run.number)
+    same_input = behind.states.describe_execution(executionArn=first)["input"]
+    second = behind.states.start_execution(stateMachineArn=behind.machine, name=f"double-{uuid4()}", input=same_input)[
+        "executionArn"
+    ]
+    assert json.loads(same_input)["number"] == run.number
+
+    # The second one overtakes the first, whose workers are then let go on, knowing nothing of it.
+    until(lambda: behind.count_at(ids, YIELD_LINE) == len(ids), "the second execution's lines")
+    behind.signalled(YIELD_WORKER, signal.SIGCONT)
+
+    office.wait_for("posted", semester)
+    for execution in (first, second):
+        behind.wait_for_execution(execution)
+    assert posted_yields(behind, ids) == {733}
+    assert behind.yields(ids, semester) == dict.fromkeys(ids, 1)
 
 
-def test_two_executions_at_the_same_time_post_every_account_once(office):
-    ids = people(102)
-    office.enrol(ids, on=STARTS["FY2024-S2"])
-    prepared = office.prepare("FY2024-S2")
-    run = RunId("yield", "FY2024-S2", prepared["run"]["attempt"])
-    office.approve(prepared["run"]["hash"], "FY2024-S2")
-    machine = office.stack.client("stepfunctions")
-    arn = office.stack.outputs["RunsStateMachineArn"]
-    first = until(lambda: _input_of_posting(machine, arn, run), "the first execution")
-    machine.start_execution(stateMachineArn=arn, name=f"double-{uuid4()}", input=first)
-    office.wait_for("posted", "FY2024-S2")
-    assert office.yields(ids, "FY2024-S2") == dict.fromkeys(ids, 1)
+def test_after_paused_nothing_is_written_and_what_lands_meanwhile_changes_no_figure(office, behind):
+    """0.98 + 1.44 + 1.91 + 2.54 + 2.62 + 3.00 = 12.49; 10,000.00 × 12.49 / 12 % = 104.08.
+
+    500.00 on 2022-03-15 stands in four of six month-ends: 10,333.33… × 12.49 / 12 % = 107.55, so 3.47 come late.
+    """
+    semester, ids = "FY2022-S2", people(103, 30)
+    office.enrol(ids, on="2022-01-03")
+    prepared = approved_and_frozen(office, semester, ids)
+    office.pause(semester)
+    assert office.standing(semester)["status"] == "pausing"  # its workers have not returned
+    behind.signalled(YIELD_WORKER, signal.SIGCONT)
+
+    office.wait_for("paused", semester)
+    at_rest = behind.ledger_items()
+    run = behind.attempts(semester)[-1]
+    assert behind.wait_for_execution(behind.execution(run.id, run.number)) == "SUCCEEDED"
+    assert behind.ledger_items() == at_rest
+    open_ones = [one for one, count in behind.yields(ids, semester).items() if not count]
+    assert 2 <= len(open_ones) < len(ids)
+
+    # Between approval and posting a death is reported, and a credit comes whose date lies in the semester.
+    dead, credited = open_ones[:2]
+    behind.change_status(dead, LineKind.DEATH_REPORT, date(2022, 7, 5))
+    office.contribute(credited, 50_000, "2022-03-15")
+    office.resume(semester)
+    result = office.wait_for("posted", semester)["run"]["result"]
+
+    assert behind.yields(ids, semester) == dict.fromkeys(ids, 1) | {dead: 0}
+    (posted,) = [line for line in behind.lines(credited) if line.kind is LineKind.SEMESTER_YIELD]
+    (settling,) = [line for line in behind.lines(credited) if line.kind is LineKind.LATE_CREDIT]
+    assert (posted.savings_cents, settling.savings_cents) == (10_408, 347)
+    assert settling.differences == {semester: 347}
+    named = office.exceptions(semester)
+    assert (named[dead]["code"], named[credited]["code"]) == ("status_forbids", "late_line")
+    assert (named[credited]["late_lines"], named[credited]["settled_by"]) == ([3], settling.sequence)
+    assert (result["withheld"], result["late"]) == ({"status_forbids": 1}, 1)
+    assert result["posted"] == prepared["run"]["totals"]["lines"] - 1
 
 
-def _input_of_posting(machine, arn: str, run: RunId) -> str | None:
-    for one in machine.list_executions(stateMachineArn=arn)["executions"]:
-        if one["name"].startswith(f"{run.kind}-{run.period}-{run.attempt:04d}-"):
-            said = machine.describe_execution(executionArn=one["executionArn"])["input"]
-            if '"post"' in said:
-                return said
-    return None
+def test_what_lands_between_prepare_and_approve_changes_no_figure(office, behind):
+    """3.04 + 3.25 + 3.86 + 4.38 + 4.50 + 4.29 = 23.32; 10,000.00 × 23.32 / 12 % = 194.33.
 
+    600.00 on 2022-09-15 stands in four of six month-ends: 10,400.00 × 23.32 / 12 % = 202.11, so 7.78 come late.
+    """
+    semester, ids = "FY2023-S1", people(104, 8)
+    office.enrol(ids, on="2022-07-01")
+    prepared = office.prepare(semester)
+    dead, late, after = ids[:3]
+    behind.change_status(dead, LineKind.DEATH_REPORT, date(2023, 1, 9))
+    office.contribute(late, 60_000, "2022-09-15")
+    office.contribute(after, 10_000, "2023-01-10")
+    office.approve(prepared["run"]["hash"], semester)
+    office.wait_for("posted", semester)
 
-def test_nothing_is_written_after_paused_and_resuming_posts_the_rest(office):
-    ids = people(103)
-    office.enrol(ids, on=STARTS["FY2025-S1"])
-    prepared = office.prepare("FY2025-S1")
-    office.approve(prepared["run"]["hash"], "FY2025-S1")
-    office.preparer.post("/yield-runs/FY2025-S1/pause", key=str(uuid4()))
-    office.wait_for("paused", "FY2025-S1")
-    at_rest = office.ledger_items()
-    posted = office.yields(ids, "FY2025-S1")
-    assert sum(posted.values()) < len(ids)
-
-    # A line lands between approval and posting: 500.00 credited within the semester, to one who isn't posted yet.
-    (moved, *_) = [one for one, count in posted.items() if not count]
-    assert office.ledger_items() == at_rest
-    office.contribute(moved, 50_000, "2024-09-15", "between-approval-and-posting")
-
-    office.preparer.post("/yield-runs/FY2025-S1/resume", key=str(uuid4()))
-    office.wait_for("posted", "FY2025-S1")
-    assert office.yields(ids, "FY2025-S1") == dict.fromkeys(ids, 1)
-    # The prepared figure stands: 10,000.00 × 24.55 / 12 % = 204.58. What came late is credited apart:
-    # 500.00 counts in four of six month-ends, so 333.33… × 24.55 / 12 % = 6.8194… → 211.40 in all, 6.82 more.
-    (own,) = [line for line in office.lines(moved) if line.kind is LineKind.SEMESTER_YIELD]
-    assert own.savings_cents == 20_458
-    assert office.exceptions("FY2025-S1")[moved]
-    (late,) = [line for line in office.lines(moved) if line.kind is LineKind.LATE_CREDIT]
-    assert late.savings_cents == 682
-
-
-def test_lines_that_land_between_prepare_and_approve(office):
-    ids = people(104, 10)
-    office.enrol(ids, on=STARTS["FY2025-S2"])
-    prepared = office.prepare("FY2025-S2")
-    dead, credited = ids[0], ids[1]
-    office.change_status(dead, LineKind.DEATH_REPORT, date(2025, 7, 2))
-    office.contribute(credited, 50_000, "2025-07-10", "after-the-semester")
-    office.approve(prepared["run"]["hash"], "FY2025-S2")
-    result = office.wait_for("posted", "FY2025-S2")["run"]["result"]
-
-    # 10,000.00 × 24.04 / 12 % = 200.33, on the line that came in between; nothing to the one whose death was reported.
-    assert office.yields(ids, "FY2025-S2") == dict.fromkeys(ids, 1) | {dead: 0}
-    (own,) = [line for line in office.lines(credited) if line.kind is LineKind.SEMESTER_YIELD]
-    assert (own.sequence, own.savings_cents, own.balance_cents("savings")) == (4, 20_033, 1_070_033)
-    assert sum(result["withheld"].values()) == 1
-    assert dead in office.exceptions("FY2025-S2")
-    assert office.audit()["status"] == "clean"
+    assert behind.yields(ids, semester) == dict.fromkeys(ids, 1) | {dead: 0}
+    assert [(line.kind, line.savings_cents) for line in behind.lines(late)[2:]] == [
+        (LineKind.CONTRIBUTION, 60_000),
+        (LineKind.SEMESTER_YIELD, 19_433),
+        (LineKind.LATE_CREDIT, 778),
+    ]
+    assert [(line.kind, line.savings_cents) for line in behind.lines(after)[2:]] == [
+        (LineKind.CONTRIBUTION, 10_000),
+        (LineKind.SEMESTER_YIELD, 19_433),
+    ]
+    named = office.exceptions(semester)
+    assert (named[dead]["code"], named[late]["code"]) == ("status_forbids", "late_line")
+    assert after not in named

@@ -1,69 +1,60 @@
-"""A posted semester taken back by new lines, and posted again."""
+"""A posted semester taken back by new lines, the latest one first, and posted again."""
 
 from datetime import date
 from uuid import uuid4
 
-import pytest
-
 from retiro.ledger.lines import LineKind
-from tests.cloud.office import SEMESTER, Office
-
-EARLIER = "FY2025-S1"
 
 
-@pytest.fixture(scope="module")
-def office(open_office) -> Office:
-    office = open_office("reversal")
-    office.adopt_all(EARLIER, SEMESTER)
-    return office
+def test_a_reversal_leaves_what_was_settled_since_to_a_person_and_the_semester_is_posted_anew(office, behind):
+    """LE-09: https://github.com/etendosoftware/etendo_core/issues/887.
 
-
-def test_a_reversal_with_later_lines_and_a_passbook_settled_since(office):
-    """LE-09, https://github.com/etendosoftware/etendo_core/issues/887: a closed period is also un-posted in order only.
-
-    10,000.00 brought on 2024-07-01, all fixed income. S1: 24.55 / 12 % of 10,000.00 = 204.58.
-    S2: 24.04 / 12 % of 10,204.58 = 204.4317… = 204.43.
+    Everybody brings 10,000.00 on the first day, all in fixed income.
+    FY2023-S2: 4.21 + 4.53 + 4.30 + 4.02 + 4.13 + 4.64 = 25.83; 10,000.00 × 25.83 / 12 % = 215.25.
+    FY2024-S1: 4.83 + 4.90 + 5.02 + 5.07 + 4.88 + 4.46 = 29.16; 10,215.25 × 29.16 / 12 % = 248.23.
     """
-    ids = [f"P-3000{number:02d}" for number in range(10)]
-    settled, moved, *untouched = ids
-    office.enrol(ids, on="2024-07-01")
-    office.post(EARLIER)
-    first = office.post(SEMESTER)
-    assert first["run"]["result"] == {"posted": 10, "withheld": {}, "late": 0, "total_yield": "2044.30"}
+    earlier, semester, ids = "FY2023-S2", "FY2024-S1", [f"P-105{number:03d}" for number in range(8)]
+    office.enrol(ids, on="2023-01-03")
+    office.post(earlier)
+    office.post(semester)
+    settled, credited, *_ = ids
+    behind.change_status(settled, LineKind.CLOSING, date(2024, 1, 15))
+    office.contribute(credited, 10_000, "2024-01-20")
+    reason = {"reason": "The portfolio's return was misread."}
 
-    office.contribute(moved, 50_000, "2025-07-10", "later-line")
-    office.change_status(settled, LineKind.CLOSING, date(2025, 7, 11))
-
-    # The earlier semester can't be taken back while the later one stands.
-    reason = {"reason": "The portfolio's return was entered wrongly."}
-    problem = office.refused(lambda: office.people.approver.post(f"/yield-runs/{EARLIER}/reversal", reason))
-    assert (problem.status, problem.code) == (409, "later_semester_stands")
-
-    office.preparer_of_reversals.post(f"/yield-runs/{SEMESTER}/reversal", reason, key=str(uuid4()))
-    prepared = office.reversal("prepared")
-    same = office.refused(
-        lambda: office.preparer_of_reversals.post(f"/yield-runs/{SEMESTER}/approval", _approval(prepared))
+    approver = office.people.approver
+    office.refused(
+        lambda: approver.post(f"/yield-runs/{earlier}/reversal", reason), 409, "later_semester_stands", field="semester"
     )
-    assert same.code == "same_person"
-    office.people.approver.post(f"/yield-runs/{SEMESTER}/approval", _approval(prepared))
-    office.reversal("posted")
 
-    # 10,204.58 is back, the later 500.00 stays; who was settled stands as he was, for a person to look at.
-    for passbook in untouched:
-        assert office.lines(passbook)[-1].balance_cents("savings") == 1_020_458
-    assert office.lines(moved)[-1].balance_cents("savings") == 1_070_458
-    assert office.lines(settled)[-1].kind is LineKind.CLOSING
-    assert set(office.exceptions(kind="yield_reversal")) == {settled}
-    (taken_back,) = [line for line in office.lines(moved) if line.kind is LineKind.REVERSAL]
-    assert (taken_back.reverses, taken_back.effective_on) == (4, date(2025, 6, 30))
+    office.preparer.post(f"/yield-runs/{semester}/reversal", reason)
+    reversal = office.wait_for_reversal("prepared", semester)
+    assert office.exceptions(semester, "yield_reversal")[settled]["code"] == "status_forbids"
+    approval = {"hash": reversal["hash"]}
+    office.refused(
+        lambda: office.preparer.post(f"/yield-runs/{semester}/approval", approval, key=str(uuid4())),
+        403,
+        "same_person",
+        field="Acting-User",
+    )
+    approver.post(f"/yield-runs/{semester}/approval", approval)
+    office.wait_for_reversal("posted", semester)
+    assert office.standing(semester)["status"] == "reversed"
+    assert [(line.kind, line.savings_cents) for line in behind.lines(credited)[3:]] == [
+        (LineKind.SEMESTER_YIELD, 24_823),
+        (LineKind.CONTRIBUTION, 10_000),
+        (LineKind.REVERSAL, -24_823),
+    ]
+    assert behind.lines(credited)[-1].effective_on == behind.lines(credited)[3].effective_on == date(2023, 12, 29)
 
-    # Posted again, the same cents; the credit of July counts in no month of the semester.
-    again = office.post(SEMESTER)
-    assert again["run"]["attempt"] > first["run"]["attempt"]
-    assert office.lines(moved)[-1].savings_cents == 20_443
-    assert office.exceptions()[settled]
-    assert office.audit()["status"] == "clean"
+    again = office.post(semester)
 
-
-def _approval(run: dict) -> dict[str, str]:
-    return {"hash": run["hash"]}
+    assert again["run"]["attempt"] == 2
+    assert office.exceptions(semester)[settled]["code"] == "already_posted"
+    last = {one: behind.lines(one)[-1] for one in ids}
+    assert last[settled].kind is LineKind.CLOSING
+    assert {last[one].savings_cents for one in ids if one != settled} == {24_823}
+    # 10,000.00 + 215.25 + 248.23, and 100.00 credited meanwhile.
+    assert last[credited].balance_cents("savings") == 1_000_000 + 21_525 + 24_823 + 10_000
+    mark = last[credited].runs["yield"]
+    assert (mark.period, mark.attempt, mark.sequence) == (semester, 2, last[credited].sequence)

@@ -99,7 +99,7 @@ def test_a_stale_hash_is_a_conflict(yields: Yields) -> None:
     yields.prepare_semester("FY2025-S2")
     for run_hash in (stale, "0" * 64):
         refused = yields.post("/yield-runs/FY2025-S2/approval", {"hash": run_hash}, user="u-luis", scopes=APPROVE)
-        assert (refused.status, refused.code) == (409, "stale_hash")
+        assert (refused.status, refused.code, refused.body["field"]) == (409, "stale_hash", "hash")
     assert yields.savings("P-000001") == 1_120_100
 
 
@@ -110,7 +110,7 @@ def test_approved_twice_is_the_first_answer_to_the_same_person_and_a_conflict_to
     assert yields.approve_by_hash("FY2025-S2").status == 202
     assert yields.approve_by_hash("FY2025-S2").status == 202
     refused = yields.approve_by_hash("FY2025-S2", user="u-eva")
-    assert (refused.status, refused.code) == (409, "already_approved")
+    assert (refused.status, refused.code, refused.body["field"]) == (409, "already_approved", "hash")
     assert len(yields.executions.waiting) == 1
 
 
@@ -119,7 +119,7 @@ def test_a_run_is_paused_and_resumed_through_the_doors(yields: Yields) -> None:
     yields.adopt_figures("FY2025-S2")
     yields.prepare_semester("FY2025-S2")
     refused = yields.post("/yield-runs/FY2025-S2/pause")
-    assert (refused.status, refused.code) == (409, "not_under_way")
+    assert (refused.status, refused.code, refused.body["field"]) == (409, "not_under_way", "semester")
     yields.approve_by_hash("FY2025-S2")
     assert yields.post("/yield-runs/FY2025-S2/pause").body["status"] == "paused"
     yields.work_off()
