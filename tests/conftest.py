@@ -9,6 +9,7 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
+from hypothesis import settings
 from moto import mock_aws
 
 from retiro.portal import Portal
@@ -16,6 +17,10 @@ from retiro.registry import aws
 from retiro.registry import clock as clock_module
 from retiro.registry.clients import Binding, Party, bind
 from retiro.registry.table import Table
+
+# An example's time says more of the machine than of the code.
+settings.register_profile("retiro", deadline=None)
+settings.load_profile("retiro")
 
 REGION = "us-east-1"
 ENVIRONMENT = {

@@ -1,8 +1,10 @@
 """§ 786-7 as arithmetic: properties that hold for any account, and the two ways of coming to a figure."""
 
+import csv
 import math
 from datetime import date, timedelta
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -248,3 +250,39 @@ def test_a_credit_dated_before_the_program_or_after_today_is_refused(on):
     with pytest.raises(Refusal) as refused:
         check_on_calendar(on, today=date(2025, 7, 10), field="credited_on")
     assert (refused.value.code, refused.value.field) == ("invalid_input", "credited_on")
+
+
+SERIES = Path(__file__).parents[2] / "cli" / "data" / "two_year_cmt_monthly.csv"
+
+
+def of_the_series(semester):
+    """The semester's months of the Treasury series that ships, as `semester_yield` takes them."""
+    with SERIES.open(newline="") as rows:
+        percents = {row["month"]: row["percent"] for row in csv.DictReader(rows)}
+    months = [percents[month] for month in semester.months if month in percents]
+    return {"fixed_income": {"monthly_percent": months}} if months else {}
+
+
+@pytest.mark.parametrize(
+    ("semester", "credited"),
+    [
+        ("FY2013-S1", "13.25"),  # 2012-07 to 12: 1.59 ÷ 12 = 0.1325 percent of 10,000.00
+        ("FY2013-S2", "13.42"),  # 2013-01 to 06: 1.61 ÷ 12 = 0.134166…
+        ("FY2025-S1", "204.58"),  # 2024-07 to 12: 24.55 ÷ 12 = 2.045833…
+        ("FY2025-S2", "200.33"),  # 2025-01 to 06: 24.04 ÷ 12 = 2.003333…
+    ],
+)
+def test_sy_11_a_semester_takes_its_own_months_of_the_real_series(semester, credited):
+    """https://github.com/tidyverse/lubridate/issues/682: halves of a fiscal year were off by one."""
+    given_ = {"semester": semester, "opening_balance": "10000.00", "selection": {"fixed_income": 100}}
+    result = determine("semester_yield", given_ | {"option_yields": of_the_series(Semester.parse(semester))})
+    assert result.model_dump(mode="json")["yield"] == credited
+
+
+def test_sy_11_before_the_series_begins_there_is_no_yield():
+    first = Semester.parse("FY2000-S1")
+    assert of_the_series(first) == {}
+    given_ = {"semester": "FY2000-S1", "opening_balance": "10000.00", "selection": {"fixed_income": 100}}
+    with pytest.raises(Refusal) as refused:
+        determine("semester_yield", given_ | {"option_yields": of_the_series(first)})
+    assert refused.value.code == "yield_not_in_force"
