@@ -1,32 +1,43 @@
-"""Crediting a remittance whose deposit is confirmed, page by page: participants' lines and the employer's, together.
+"""Crediting a remittance whose deposit is confirmed, page by page: participants' lines and the payer's, together.
 
-A page is one transaction and one business key. A line whose account can't take it stays in the employer's clearing, and
-is named, with the reason, in the page's evidence. Nothing in this module knows HTTP.
+A page is one transaction and one business key. What an account can't take stays in the payer's clearing, and is named,
+with the reason, in the page's evidence: a line, or what is over of one. An installment is credited up to what the plan
+has due by then and isn't paid, whatever was ordered: a file that came late may have paid it already.
+Nothing in this module knows HTTP.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import date
 from functools import partial
 from typing import Any
 
-from retiro.ledger import employers
+from payroll_deductions.file_store import RemittanceFiles
+from retiro.ledger import employers, plans
 from retiro.ledger.board import BoardBook
-from retiro.ledger.credits import Credits, PostedFigures
+from retiro.ledger.credits import Credits, PostedFigures, known
 from retiro.ledger.evidence import Evidence
 from retiro.ledger.keys import BusinessKey, KeyKind
 from retiro.ledger.lines import Line
 from retiro.ledger.passbooks import Decision, Part, Passbooks
 from retiro.ledger.savings import Origin
-from retiro.registry.remittances import Deposit, Remittance, RemittedLine, deposit_of, remittance_of
+from retiro.registry.remittances import (
+    CONTRIBUTION,
+    CREDITING,
+    INSTALLMENT,
+    Deposit,
+    Remittance,
+    RemittedLine,
+    deposit_of,
+    remittance_of,
+)
 from retiro.rules.calendar import puerto_rico_date
 from retiro.rules.money import format_cents
-from retiro.rules.refusals import Refusal
+from retiro.rules.refusals import Refusal, RefusalCode
 
 KIND = "remittance"
 PAGE_ROWS = 40
-"""Participants in a transaction: with late credits' evidence it stays under DynamoDB's hundred items."""
-
-EVIDENCE = "crediting"
+"""Lines in a transaction: with late credits' evidence it stays under DynamoDB's hundred items."""
 
 
 class NotDepositedError(Exception):
@@ -35,36 +46,36 @@ class NotDepositedError(Exception):
 
 @dataclass(frozen=True)
 class RemittanceKind:
-    """Credits the lines of remittances."""
+    """Credits the lines of remittances. Without `files`, of those alone whose lines are in the ledger."""
 
     passbooks: Passbooks
     board: BoardBook
+    files: RemittanceFiles | None = None
 
     def rows(self, job_id: str) -> Sequence[RemittedLine]:
         """The remittance's lines."""
-        return self._remittance(job_id).lines
+        remittance = self._remittance(job_id)
+        return remittance.lines if self.files is None else self.files.lines(remittance)
 
     def take(self, job_id: str, first: int, rows: Sequence[RemittedLine]) -> Sequence[Mapping[str, Any]]:
-        """Credit a page, once, on the deposit's value date; the lines that stay unplaced.
+        """Credit a page, once, on the deposit's value date; where lines stay unplaced, how many, by the page.
 
         Raises `NotDepositedError`.
         """
         deposit = deposit_of(self.passbooks.store, job_id)
         if deposit is None:
             raise NotDepositedError(job_id)
-        page = _Page(self._remittance(job_id), deposit, first, rows, self._credits())
+        page = _Page(self._remittance(job_id), deposit, first, rows, credits_of(self.passbooks, self.board))
         self.passbooks.append_together(
             page.parts(),
             key=BusinessKey(KeyKind.REMITTANCE_CREDIT, page.identifier),
-            content=[[row.participant_id, row.amount_cents] for row in rows],
+            content=[row.content for row in rows],
         )
         # Read back, since an earlier attempt may have posted the page: what it found then is what holds.
-        evidence = self.passbooks.store.get_evidence(EVIDENCE, page.identifier)
-        return [] if evidence is None else evidence.body["unplaced"]
-
-    def _credits(self) -> Credits:
-        store = self.passbooks.store
-        return Credits(store, PostedFigures(store, self.board), puerto_rico_date(self.passbooks.clock()))
+        evidence = self.passbooks.store.get_evidence(CREDITING, page.identifier)
+        unplaced = [] if evidence is None else evidence.body["unplaced"]
+        whole = sum("over" not in note for note in unplaced)
+        return [{"page": page.number, "unplaced": len(unplaced), "whole": whole}] if unplaced else []
 
     def _remittance(self, job_id: str) -> Remittance:
         remittance = remittance_of(self.passbooks.store, job_id)
@@ -73,75 +84,155 @@ class RemittanceKind:
         return remittance
 
 
+def credits_of(passbooks: Passbooks, board: BoardBook) -> Credits:
+    """What decides credits today."""
+    store = passbooks.store
+    return Credits(store, PostedFigures(store, board), puerto_rico_date(passbooks.clock()))
+
+
+def through_of(period: str, value_date: date) -> date:
+    """The day through which installments that are due may be credited: the month's last, or the deposit's if later.
+
+    So a file that comes after a later month's isn't held as over where all of it is due by then.
+    """
+    return max(plans.month_end(date.fromisoformat(f"{period}-01")), value_date)
+
+
+@dataclass(frozen=True)
+class Held:
+    """Cents of a line that stay in clearing, and why. `over`: the rest of the line was credited."""
+
+    line: int
+    row: RemittedLine
+    amount_cents: int
+    refusal: Refusal
+
+    @property
+    def over(self) -> bool:
+        """Whether a part of the line was credited."""
+        return self.amount_cents < self.row.amount_cents
+
+    @property
+    def note(self) -> dict[str, Any]:
+        """As the page's evidence has it."""
+        note = {
+            "line": self.line,
+            "participant_id": self.row.participant_id,
+            "amount": format_cents(self.amount_cents),
+            "code": str(self.refusal.code),
+            "detail": self.refusal.sentence.en,
+            "citation": self.refusal.citation,
+        }
+        if self.row.kind != CONTRIBUTION:
+            note["kind"] = self.row.kind
+        return note | ({"over": 1} if self.over else {})
+
+
 @dataclass
 class _Page:
-    """The decisions of one transaction. `unplaced` is decided anew each time that the passbooks are looked at."""
+    """The decisions of one transaction. `held`, by line, is decided anew each time that the passbooks are looked at."""
 
     remittance: Remittance
     deposit: Deposit
     first: int
     rows: Sequence[RemittedLine]
     credits: Credits
-    unplaced: dict[str, Refusal] = field(default_factory=dict)
+    held: dict[int, Held] = field(default_factory=dict)
+
+    @property
+    def number(self) -> int:
+        """The page's, from 0."""
+        return self.first // PAGE_ROWS
 
     @property
     def identifier(self) -> str:
         """The remittance's id and the page's number."""
-        return f"{self.remittance.remittance_id}/{self.first // PAGE_ROWS:04d}"
+        return f"{self.remittance.remittance_id}/{self.number:04d}"
 
     def parts(self) -> list[Part]:
-        """The participants' passbooks, and the employer's after them, which passes on what they take."""
+        """The participants' passbooks, and the payer's after them, which passes on what they take."""
         fund = self.remittance.fund
-        members = [Part(row.participant_id, partial(self._credit, row), fund) for row in self.rows]
+        of_participant: dict[str, list[tuple[int, RemittedLine]]] = {}
+        for line, row in enumerate(self.rows, start=self.first + self.remittance.first_line):
+            of_participant.setdefault(row.participant_id, []).append((line, row))
+        members = [
+            Part(participant_id, partial(self._credit, sorted(lines, key=_contributions_first)), fund)
+            for participant_id, lines in of_participant.items()
+        ]
         return [*members, Part(self.remittance.employer_id, self._pass_on, fund)]
 
-    def _credit(self, row: RemittedLine, last: Line | None) -> Decision:
-        self.unplaced.pop(row.participant_id, None)
+    def _credit(self, lines: Iterable[tuple[int, RemittedLine]], last: Line | None) -> Decision:
+        decisions = [self._decided(line, row, last) for line, row in lines]
+        return Decision(
+            [draft for one in decisions for draft in one.drafts], [item for one in decisions for item in one.evidence]
+        )
+
+    def _decided(self, line: int, row: RemittedLine, last: Line | None) -> Decision:
+        self.held.pop(line, None)
         try:
+            if row.kind == INSTALLMENT:
+                return self._installment(line, row, last)
             return self.credits.contribution(
                 last, row.participant_id, row.amount_cents, self.deposit.value_date, self._origin()
             )
         except Refusal as refusal:
-            self.unplaced[row.participant_id] = refusal
+            self.held[line] = Held(line, row, row.amount_cents, refusal)
             return Decision([])
+
+    def _installment(self, line: int, row: RemittedLine, last: Line | None) -> Decision:
+        """What is due of the plan by the end of the month that is remitted; what is over of it is held."""
+        last = known(last, row.participant_id)
+        through = through_of(self.remittance.period, self.deposit.value_date)
+        credit = partial(
+            plans.installment_credit, last, credited_on=self.deposit.value_date, origin=self._origin(), through=through
+        )
+        try:
+            return Decision([credit(row.amount_cents)])
+        except Refusal as refusal:
+            plan = plans.plan_of(last)
+            due_cents = plan.due_cents(through) if plan else 0
+            if refusal.code is not RefusalCode.OVER_DUE or not due_cents:
+                raise
+            self.held[line] = Held(line, row, row.amount_cents - due_cents, refusal)
+            return Decision([credit(due_cents)])
 
     def _pass_on(self, last: Line | None) -> Decision:
         if last is None:
             raise NotDepositedError(self.remittance.remittance_id)
-        placed_cents = sum(row.amount_cents for row in self.rows if row.participant_id not in self.unplaced)
+        placed = {CONTRIBUTION: 0, INSTALLMENT: 0}
+        for line, row in enumerate(self.rows, start=self.first + self.remittance.first_line):
+            held = self.held.get(line)
+            placed[row.kind] += row.amount_cents - (held.amount_cents if held else 0)
         drafts = []
-        if placed_cents:
+        if any(placed.values()):
             drafts.append(
                 employers.passing_on(
-                    last, self.remittance.remittance_id, placed_cents, self.deposit.value_date, self._origin()
+                    last,
+                    self.remittance.remittance_id,
+                    placed[CONTRIBUTION],
+                    self.deposit.value_date,
+                    self._origin(),
+                    installments_cents=placed[INSTALLMENT],
                 )
             )
         body = {
             "remittance_id": self.remittance.remittance_id,
-            "passed_on": format_cents(placed_cents),
+            "passed_on": format_cents(placed[CONTRIBUTION]),
             "lines": len(self.rows),
-            "unplaced": [
-                _note(self.first + index, row, self.unplaced[row.participant_id])
-                for index, row in enumerate(self.rows, start=1)
-                if row.participant_id in self.unplaced
-            ],
+            "unplaced": [self.held[line].note for line in sorted(self.held)],
         }
-        return Decision(drafts, [Evidence(EVIDENCE, self.identifier, body)])
+        if placed[INSTALLMENT]:
+            body["installments"] = format_cents(placed[INSTALLMENT])
+        return Decision(drafts, [Evidence(CREDITING, self.identifier, body)])
 
     def _origin(self) -> Origin:
         return Origin(
             self.deposit.principal,
-            f"{EVIDENCE}/{self.identifier}",
+            f"{CREDITING}/{self.identifier}",
             {"remittance": self.remittance.remittance_id},
         )
 
 
-def _note(line: int, row: RemittedLine, refusal: Refusal) -> dict[str, Any]:
-    return {
-        "line": line,
-        "participant_id": row.participant_id,
-        "amount": format_cents(row.amount_cents),
-        "code": str(refusal.code),
-        "detail": refusal.sentence.en,
-        "citation": refusal.citation,
-    }
+def _contributions_first(numbered: tuple[int, RemittedLine]) -> bool:
+    """A late credit names its evidence by the sequence that its line will have: nothing may come before it."""
+    return numbered[1].kind != CONTRIBUTION

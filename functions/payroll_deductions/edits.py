@@ -11,6 +11,10 @@ from typing import Any
 
 from retiro.rules.forms import Sentence
 
+ENGLISH = ("participant_id", "kind", "amount", "salary", "name")
+SPANISH = ("participante", "tipo", "importe", "salario", "nombre")
+"""The columns of a file, in their order, as either heading names them."""
+
 
 class Edit(StrEnum):
     """Every edit there is."""
@@ -40,6 +44,7 @@ class Edit(StrEnum):
     CONTROL_FORM = "control_form"
     CONTROL_MISMATCH = "control_mismatch"
     AFTER_CONTROL = "after_control"
+    REFERENCE_USED = "reference_used"
 
 
 SENTENCES = {
@@ -92,6 +97,9 @@ SENTENCES = {
         "The control says {stated}, the lines {found}.", "El control dice {stated}; las líneas, {found}."
     ),
     Edit.AFTER_CONTROL: Sentence("Nothing may follow the control line.", "Nada puede seguir a la línea de control."),
+    Edit.REFERENCE_USED: Sentence(
+        "The reference stands for another remittance.", "La referencia consta para otra remesa."
+    ),
 }
 
 
@@ -124,5 +132,8 @@ class Fault:
 
 
 def in_order(faults: Iterable[Fault]) -> list[Fault]:
-    """By line; those of one line as they were found."""
-    return sorted(faults, key=lambda fault: fault.line)
+    """By line and column; what is said of a line's other places comes before."""
+    return sorted(faults, key=lambda fault: (fault.line, _COLUMN_ORDER.get(fault.column, -1)))
+
+
+_COLUMN_ORDER = {name: order for names in (ENGLISH, SPANISH) for order, name in enumerate(names)}

@@ -12,16 +12,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, NoReturn
 
-from payroll_deductions.edits import Edit, Fault
+from payroll_deductions.edits import ENGLISH, SPANISH, Edit, Fault
+from retiro.registry.remittances import CONTRIBUTION, INSTALLMENT
 from retiro.rules.money import format_cents, parse_cents
 
 LINES_MAX = 200_000
 NAME_CHARACTERS_MAX = 100
 
-ENGLISH = ("participant_id", "kind", "amount", "salary", "name")
-SPANISH = ("participante", "tipo", "importe", "salario", "nombre")
-CONTRIBUTION = "contribution"
-INSTALLMENT = "installment"
 KINDS = {CONTRIBUTION: CONTRIBUTION, INSTALLMENT: INSTALLMENT, "aportacion": CONTRIBUTION, "plazo": INSTALLMENT}
 CONTROL_MARK = "total"
 
@@ -69,17 +66,17 @@ class Parsed:
         self.faults.append(Fault(line, name, edit, stated, found))
 
 
-def read(data: bytes, form: str) -> Parsed:
+def read(data: bytes, form: str, lines_max: int = LINES_MAX) -> Parsed:
     """The file, `csv` or `json`, held against its own form: control, duplicates and every field."""
     parsed = read_csv(data) if form == "csv" else read_json(data)
-    check_whole(parsed)
+    check_whole(parsed, lines_max)
     return parsed
 
 
-def check_whole(parsed: Parsed) -> None:
+def check_whole(parsed: Parsed, lines_max: int = LINES_MAX) -> None:
     """What the lines of a file must be together: not too many, none twice, and as its control says, to the cent."""
-    if len(parsed.rows) > LINES_MAX:
-        parsed.fault(parsed.first_line + LINES_MAX, 0, Edit.TOO_MANY_LINES)
+    if len(parsed.rows) > lines_max:
+        parsed.fault(parsed.first_line + lines_max, 0, Edit.TOO_MANY_LINES)
     _check_twice(parsed)
     if parsed.control is None:
         return
@@ -154,7 +151,7 @@ def _read_line(line: int, data: bytes, parsed: Parsed) -> None:
     elif fields[0] == CONTROL_MARK:
         _read_control(line, fields[1:], parsed)
     else:
-        parsed.rows.append(_row(line, fields, parsed))
+        parsed.rows.append(read_row(line, fields, parsed))
 
 
 def _fields(line: int, data: bytes, parsed: Parsed) -> list[str] | None:
@@ -190,7 +187,7 @@ def _read_control(line: int, fields: Sequence[str], parsed: Parsed) -> None:
     parsed.control = Control(int(count), total_cents)
 
 
-def _row(line: int, fields: Sequence[Any], parsed: Parsed) -> Row:
+def read_row(line: int, fields: Sequence[Any], parsed: Parsed) -> Row:
     """A row of five fields, each a text; what can't be read is a fault and `None`."""
     participant_id, kind, amount, salary, name = fields
     if not _PARTICIPANT_ID.fullmatch(participant_id):
@@ -293,7 +290,7 @@ def _json_row(line: int, element: Any, parsed: Parsed) -> Row:
     for name in element.keys() - set(ENGLISH):
         parsed.fault(line, _shown(name), Edit.MEMBER)
     # What isn't a text is read as one that no field takes.
-    return _row(line, [_text(element, name) for name in ENGLISH], parsed)
+    return read_row(line, [_text(element, name) for name in ENGLISH], parsed)
 
 
 def _text(element: Mapping[str, Any], name: str) -> str:

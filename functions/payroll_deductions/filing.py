@@ -1,74 +1,43 @@
-"""What is checked of a remittance when it is filed: its control totals and each line, all errors at once."""
+"""What is checked of a remittance when it is filed in a request's body: all of it, at once, with every error named."""
 
-from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from http import HTTPStatus
 
-from payroll_deductions.models import NewRemittance
+from payroll_deductions.edits import Edit, Fault, in_order
+from payroll_deductions.file_reading import Control, Parsed, check_whole, read, read_row
+from payroll_deductions.matching import Checked, Payer, check
+from payroll_deductions.models import LINES_MAX, NewCsvRemittance, NewRemittance
 from retiro.portal import FieldError, Problem
-from retiro.registry.employers import Employer
 from retiro.registry.participants import Profile
 from retiro.rules.forms import Sentence
 from retiro.rules.money import format_cents
 from retiro.rules.savings_accounts import SECTION
 
-_UNKNOWN = Sentence("There is no such participant.", "No existe tal participante.")
-_OTHER_EMPLOYERS = Sentence("The participant isn't with this employer.", "El participante no es de este patrono.")
-_TWICE = Sentence("The participant stands twice.", "El participante consta dos veces.")
-_NOT_ABOVE_ZERO = Sentence("A contribution is above zero.", "Una aportación es mayor que cero.")
+
+def parsed_of(body: NewRemittance | NewCsvRemittance) -> Parsed:
+    """The rows of a body, with the faults of its form."""
+    if isinstance(body, NewCsvRemittance):
+        return read(body.file.encode(), "csv", LINES_MAX)
+    parsed = Parsed(first_line=1, control=Control(body.control.count, body.control.total), control_line=0)
+    for line, one in enumerate(body.lines, start=1):
+        salary = "" if one.salary is None else format_cents(one.salary)
+        fields = (one.participant_id, one.kind, format_cents(one.amount), salary, one.name)
+        parsed.rows.append(read_row(line, fields, parsed))
+    check_whole(parsed)
+    return parsed
 
 
-def check(body: NewRemittance, employer: Employer, profiles: Mapping[str, Profile]) -> None:
-    """Raise 422 with every error, or nothing: a remittance is taken whole or not at all.
-
-    `profiles` are those of the lines' participants that are enrolled, by id.
-    """
-    errors = [*_control_errors(body), *_line_errors(body, employer, profiles)]
-    if errors:
-        raise _refused(errors)
+def checked_whole(parsed: Parsed, payer: Payer, profiles: Mapping[str, Profile]) -> Checked:
+    """All faults of a body, and its matches. `profiles`: those of its participants who are enrolled, by id."""
+    checked = check(parsed.rows, parsed.first_line, payer, profiles)
+    control = [fault for fault in parsed.faults if fault.edit is Edit.CONTROL_MISMATCH]
+    rest = [fault for fault in parsed.faults if fault.edit is not Edit.CONTROL_MISMATCH]
+    return Checked([*control, *in_order([*rest, *checked.faults])], checked.matches)
 
 
-def _control_errors(body: NewRemittance) -> Iterator[FieldError]:
-    """Both must be those of the lines, to the cent: there is no tolerance."""
-    if body.control.count != len(body.lines):
-        yield _control_error("count", str(body.control.count), str(len(body.lines)))
-    total_cents = sum(line.amount for line in body.lines)
-    if body.control.total != total_cents:
-        yield _control_error("total", format_cents(body.control.total), format_cents(total_cents))
-
-
-def _control_error(name: str, stated: str, found: str) -> FieldError:
-    return FieldError(
-        ("body", "control", name),
-        "control_mismatch",
-        Sentence(f"The control says {stated}, the lines {found}.", f"El control dice {stated}; las líneas, {found}."),
-    )
-
-
-def _line_errors(body: NewRemittance, employer: Employer, profiles: Mapping[str, Profile]) -> Iterator[FieldError]:
-    times = Counter(line.participant_id for line in body.lines)
-    for index, line in enumerate(body.lines):
-        profile = profiles.get(line.participant_id)
-        if profile is None:
-            yield _line_error(index, "participant_id", "unknown_participant", _UNKNOWN)
-        elif profile.employer_id != employer.employer_id or profile.fund != employer.fund:
-            yield _line_error(index, "participant_id", "other_employers_participant", _OTHER_EMPLOYERS)
-        if times[line.participant_id] > 1:
-            yield _line_error(index, "participant_id", "participant_twice", _TWICE)
-        if line.amount <= 0:
-            yield _line_error(index, "amount", "amount_not_above_zero", _NOT_ABOVE_ZERO)
-
-
-def _line_error(index: int, field: str, code: str, sentence: Sentence) -> FieldError:
-    line = index + 1
-    return FieldError(
-        ("body", "lines", index, field),
-        code,
-        Sentence(f"Line {line}: {sentence.en}", f"Línea {line}: {sentence.es}"),
-    )
-
-
-def _refused(errors: list[FieldError]) -> Problem:
+def refusal(body: NewRemittance | NewCsvRemittance, faults: list[Fault]) -> Problem:
+    """422 with every fault: of JSON by its field, of a file by its line and column."""
+    errors = [_field_error(body, fault) for fault in faults]
     first = errors[0].detail
     return Problem(
         HTTPStatus.UNPROCESSABLE_ENTITY,
@@ -80,3 +49,13 @@ def _refused(errors: list[FieldError]) -> Problem:
         citation=f"{SECTION}(a)(2)",
         errors=errors,
     )
+
+
+def _field_error(body: NewRemittance | NewCsvRemittance, fault: Fault) -> FieldError:
+    sentence, line = fault.sentence, fault.line
+    numbered = Sentence(f"Line {line}: {sentence.en}", f"Línea {line}: {sentence.es}")
+    if isinstance(body, NewCsvRemittance):
+        return FieldError(("body", "file", line, fault.column), str(fault.edit), numbered)
+    if fault.edit is Edit.CONTROL_MISMATCH:
+        return FieldError(("body", "control", fault.column), str(fault.edit), sentence)
+    return FieldError(("body", "lines", line - 1, fault.column), str(fault.edit), numbered)

@@ -1,24 +1,33 @@
-"""An employer's remittance from its filing to its closing. 3 L.P.R.A. § 786-7(a)(2).
+"""An employer's remittance from its filing to its closing. 3 L.P.R.A. § 786-7(a)(2), § 830q(e).
 
 A file isn't money: it is taken whole or not at all, and credited when the fund confirms its deposit.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
 
-from payroll_deductions.filing import check
-from payroll_deductions.models import DepositView, NewDeposit, NewRemittance, RemittanceView, Unplaced
-from retiro.ledger.employers import clearing_cents, deposit, opening
+from payroll_deductions.edits import Fault
+from payroll_deductions.file_reading import Parsed
+from payroll_deductions.file_store import RemittanceFiles, line_of
+from payroll_deductions.filing import checked_whole, parsed_of, refusal
+from payroll_deductions.matching import Match, counts, missing
+from payroll_deductions.models import Filing, NewCsvRemittance, NewDeposit, NewRemittance, NewUpload, RemittanceView
+from payroll_deductions.receiving import Uploads, reference_used, unknown_remittance
+from payroll_deductions.standing import Standing
+from payroll_deductions.uploads import TEST_SUFFIX
+from payroll_deductions.validation import accept, payer_of
+from retiro.ledger.employers import deposit, opening
 from retiro.ledger.evidence import EvidenceConflictError
 from retiro.ledger.keys import BusinessKey, KeyKind
 from retiro.ledger.passbooks import Decision, Passbooks
 from retiro.ledger.savings import Origin
-from retiro.portal import Principal, conflict, not_found, refused
+from retiro.portal import Principal, conflict, refused
 from retiro.registry.clients import Party
 from retiro.registry.employers import Employer, employer_of
-from retiro.registry.jobs import Job, Jobs, JobStatus
+from retiro.registry.jobs import Jobs
 from retiro.registry.participants import profiles_of
-from retiro.registry.remittances import DEPOSIT, Deposit, Remittance, RemittedLine, deposit_of, remittance_of
+from retiro.registry.remittances import DEPOSIT, INSTALLMENT, Deposit, Remittance, remittance_of
 from retiro.registry.roster import Holder, roster_item
 from retiro.registry.table import Table
 from retiro.rules.calendar import puerto_rico_date
@@ -32,14 +41,16 @@ _CITATION = f"{SECTION}(a)(2)"
 
 @dataclass(frozen=True)
 class Remittances:
-    """Receives remittances, confirms their deposits, and says where they stand."""
+    """Receives remittances, confirms deposits, and says where they stand. Without `uploads`, by the body alone."""
 
     passbooks: Passbooks
     registry: Table
     jobs: Jobs
     starter: JobStarter
+    files: RemittanceFiles | None = None
+    uploads: Uploads | None = None
 
-    def receive(self, body: NewRemittance, principal: Principal) -> RemittanceView:
+    def receive(self, body: Filing, principal: Principal) -> RemittanceView:
         """Take a remittance. The same one again is the same; another content under its reference is a conflict.
 
         Raises 403 for another agency's, 422 with every error, 409.
@@ -48,24 +59,18 @@ class Remittances:
         employer = self._employer(body.employer_id)
         principal.must_reach_fund(employer.fund)
         check_on_calendar(_first_day(body.period), today=self._today(), field="period")
-        check(body, employer, profiles_of(self.registry, [line.participant_id for line in body.lines]))
-        lines = [RemittedLine(line.participant_id, line.amount) for line in body.lines]
-        remittance = Remittance(body.employer_id, body.reference, employer.fund, body.period, lines)
-        try:
-            self.passbooks.store.put_evidence(remittance.evidence(principal.label))
-        except EvidenceConflictError as there:
-            if there.existing.body["content"] != remittance.content:
-                raise conflict(
-                    "remittance_reference_used",
-                    en="This reference was used by this employer for a remittance of another content.",
-                    es="Este patrono usó esta referencia para una remesa de otro contenido.",
-                    field="reference",
-                ) from there
-        return self._view(remittance)
+        if isinstance(body, NewUpload):
+            if self.uploads is None:
+                raise ValueError("uploads aren't wired")
+            return self.uploads.offer(body, employer, principal)
+        return self._take(body, employer, principal)
 
     def read(self, remittance_id: str, principal: Principal) -> RemittanceView:
         """Where a remittance stands. Raises 404, and 403 for another agency's."""
-        return self._view(self._remittance(remittance_id, principal))
+        remittance = remittance_of(self.passbooks.store, remittance_id)
+        if remittance is None and self.uploads is not None:
+            return self.uploads.read(remittance_id, principal)
+        return self._standing().view(self.reached(remittance_id, principal))
 
     def confirm(self, remittance_id: str, body: NewDeposit, principal: Principal) -> RemittanceView:
         """Post the deposit, once, and start crediting on its value date. The same deposit again is the first answer.
@@ -74,14 +79,56 @@ class Remittances:
         second deposit of the remittance, or another content under the deposit's reference.
         """
         principal.must_be(Party.FUND)
-        remittance = self._remittance(remittance_id, principal)
+        remittance = self.reached(remittance_id, principal)
         _check_amount(remittance, body.amount)
         self._check_value_date(remittance, body.value_date)
         confirmed = Deposit(body.reference, body.amount, body.value_date, principal.label)
         self._post(remittance, confirmed)
-        self.jobs.open(remittance_id, rows=len(remittance.lines), facts={})
+        self.jobs.open(remittance_id, rows=remittance.count, facts={})
         self.starter.start(remittance_id)
-        return self._view(remittance)
+        return self._standing().view(remittance)
+
+    def reached(self, remittance_id: str, principal: Principal) -> Remittance:
+        """The remittance, where the principal may reach it. Raises 404, 403."""
+        remittance = remittance_of(self.passbooks.store, remittance_id)
+        if remittance is None:
+            raise unknown_remittance()
+        principal.must_reach_employer(remittance.employer_id)
+        principal.must_reach_fund(remittance.fund)
+        return remittance
+
+    def _take(self, body: NewRemittance | NewCsvRemittance, employer: Employer, principal: Principal) -> RemittanceView:
+        """A remittance that came in the body. What is refused is kept with its errors; the reference stays free."""
+        parsed = parsed_of(body)
+        payer = payer_of(self.registry, employer.employer_id, employer.fund, body.period)
+        named = [row.participant_id for row in parsed.rows if row.participant_id is not None]
+        checked = checked_whole(parsed, payer, profiles_of(self.registry, named))
+        if checked.faults:
+            self._keep(body, checked.faults)
+            raise refusal(body, checked.faults)
+        remitted = [row.participant_id or "" for row in parsed.rows if row.kind == INSTALLMENT]
+        matches = [*checked.matches, *missing(payer, remitted)]
+        remittance = _remittance(body, employer, parsed)
+        if body.test:
+            return self._standing().tested(remittance, counts(matches))
+        try:
+            accept(self.passbooks.store, self.registry, remittance, principal.label, _matched(matches))
+        except EvidenceConflictError as there:
+            raise reference_used() from there
+        return self._standing().view(remittance)
+
+    def _keep(self, body: NewRemittance | NewCsvRemittance, faults: list[Fault]) -> None:
+        """Keep what is refused, as it came, for the employer to fetch with its errors."""
+        if self.files is None:
+            return
+        suffix = TEST_SUFFIX if body.test else ""
+        self.files.put(
+            f"{body.employer_id}_{body.reference}{suffix}/refused",
+            {
+                "received": body.model_dump(mode="json"),
+                "faults": [fault.document for fault in faults],
+            },
+        )
 
     def _post(self, remittance: Remittance, confirmed: Deposit) -> None:
         """The deposit's line; before an employer's first one, its passbook is opened and put on the roster."""
@@ -129,56 +176,28 @@ class Remittances:
             raise Refusal(RefusalCode.UNKNOWN_EMPLOYER, _CITATION, field="employer_id", employer_id=employer_id)
         return employer
 
-    def _remittance(self, remittance_id: str, principal: Principal) -> Remittance:
-        remittance = remittance_of(self.passbooks.store, remittance_id)
-        if remittance is None:
-            raise not_found(
-                "unknown_remittance",
-                en="No such remittance was received.",
-                es="No se recibió tal remesa.",
-                field="remittance_id",
-            )
-        principal.must_reach_employer(remittance.employer_id)
-        principal.must_reach_fund(remittance.fund)
-        return remittance
-
     def _today(self) -> date:
         return puerto_rico_date(self.passbooks.clock())
 
-    def _view(self, remittance: Remittance) -> RemittanceView:
-        remittance_id = remittance.remittance_id
-        deposited = deposit_of(self.passbooks.store, remittance_id)
-        job = self.jobs.get(remittance_id)
-        cursors = self.jobs.cursors(remittance_id)
-        unplaced = [Unplaced(**note) for cursor in cursors for note in cursor.notes]
-        waiting_cents = clearing_cents(self.passbooks.last(remittance.employer_id), remittance_id)
-        return RemittanceView(
-            remittance_id=remittance_id,
-            employer_id=remittance.employer_id,
-            period=remittance.period,
-            status=_status(deposited, job, waiting_cents),
-            count=len(remittance.lines),
-            total=remittance.total_cents,
-            credited=sum(cursor.done for cursor in cursors) - len(unplaced),
-            clearing=waiting_cents,
-            deposit=None
-            if deposited is None
-            else DepositView(
-                reference=deposited.reference, amount=deposited.amount_cents, value_date=deposited.value_date
-            ),
-            unplaced=unplaced,
-            place=f"/payroll-remittances/{remittance_id}",
-        )
+    def _standing(self) -> Standing:
+        return Standing(self.passbooks, self.registry, self.jobs)
 
 
-def _status(deposited: Deposit | None, job: Job | None, waiting_cents: int) -> str:
-    if deposited is None:
-        return "awaiting_deposit"
-    if job is None or job.status in (JobStatus.RECEIVED, JobStatus.WORKING):
-        return "crediting"
-    if job.status is JobStatus.FAILED:
-        return "failed"
-    return "credited" if waiting_cents else "closed"
+def _remittance(body: NewRemittance | NewCsvRemittance, employer: Employer, parsed: Parsed) -> Remittance:
+    return Remittance(
+        employer.employer_id,
+        body.reference,
+        employer.fund,
+        body.period,
+        [line_of(row) for row in parsed.rows],
+        parsed.first_line,
+    )
+
+
+def _matched(matches: list[Match]) -> Mapping[str, object] | None:
+    """What the ledger keeps of the matching; nothing where there was nothing to match."""
+    lines = [match.document for match in matches if match.result or match.flag]
+    return {"counts": counts(matches), "lines": lines} if lines else None
 
 
 def _first_day(period: str) -> date:

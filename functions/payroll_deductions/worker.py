@@ -1,17 +1,25 @@
-"""Credits remittances, as the runs' state machine asks for it. One chunk, since each page is a line of one passbook."""
+"""Validates remittance files, credits remittances and takes credits back, as the runs' state machine asks for it.
 
+Crediting is one chunk, since each page is a line of one passbook; a file is validated by many.
+"""
+
+from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from payroll_deductions.crediting import KIND, PAGE_ROWS, RemittanceKind
+from payroll_deductions.file_reading import LINES_MAX
+from payroll_deductions.file_store import PAGE_ROWS as FILE_PAGE_ROWS
+from payroll_deductions.uploads import KIND as FILE_KIND
+from payroll_deductions.validation import FileKind
 from payroll_deductions.world import Tables, TablesEnvironment
 from retiro.runs.jobs import JobWorker
 
 if TYPE_CHECKING:
     from aws_lambda_powertools.utilities.typing import LambdaContext
 
-_ONE_CHUNK_ROWS = 1_000
-"""As many lines as a remittance may have."""
+FILE_CHUNK_ROWS = 5 * FILE_PAGE_ROWS
+"""Rows of a file that a worker validates: whole pages, forty chunks for the largest file."""
 
 
 class WorkerEnvironment(TablesEnvironment):
@@ -20,21 +28,53 @@ class WorkerEnvironment(TablesEnvironment):
     invocation_accounts: int = 0
 
 
+@dataclass(frozen=True)
+class FileWorker:
+    """Works validations off; before the last answer the file is taken or refused."""
+
+    worker: JobWorker
+    kind: FileKind
+
+    def handle(self, event: dict[str, Any], context: "LambdaContext") -> dict[str, Any]:
+        """Begin, work, end or fail."""
+        if event.get("op") == "end":
+            self.kind.finish(event["period"])
+        return self.worker.handle(event, context)
+
+
 @cache
-def world() -> JobWorker:
-    """Built when the first event comes."""
+def world() -> dict[str, JobWorker | FileWorker]:
+    """The worker of each kind, built when the first event comes."""
     environment = WorkerEnvironment.read()
     tables = Tables.of(environment)
-    return JobWorker(
-        name=KIND,
-        jobs=tables.jobs,
-        kind=RemittanceKind(tables.passbooks, tables.board),
-        chunk_rows=_ONE_CHUNK_ROWS,
-        page_rows=PAGE_ROWS,
-        invocation_rows=environment.invocation_accounts,
-    )
+    files = FileKind(tables.passbooks.store, tables.registry, tables.files)
+    return {
+        KIND: JobWorker(
+            name=KIND,
+            jobs=tables.jobs,
+            kind=RemittanceKind(tables.passbooks, tables.board, tables.files),
+            chunk_rows=LINES_MAX,
+            page_rows=PAGE_ROWS,
+            invocation_rows=environment.invocation_accounts,
+        ),
+        FILE_KIND: FileWorker(
+            JobWorker(
+                name=FILE_KIND,
+                jobs=tables.jobs_of(FILE_KIND),
+                kind=files,
+                chunk_rows=FILE_CHUNK_ROWS,
+                page_rows=FILE_PAGE_ROWS,
+                invocation_rows=environment.invocation_accounts,
+            ),
+            files,
+        ),
+    }
 
 
 def handler(event: dict[str, Any], context: "LambdaContext") -> dict[str, Any]:
-    """Begin, work, end or fail."""
-    return world().handle(event, context)
+    """Begin, work, end or fail. Raises `ValueError` for a job of a kind that isn't worked here."""
+    worker = world().get(event["kind"])
+    if worker is None:
+        msg = f"a job of kind {event['kind']}, which isn't worked here"
+        raise ValueError(msg)
+    return worker.handle(event, context)

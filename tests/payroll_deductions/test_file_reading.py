@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from payroll_deductions.edits import Edit, Fault
-from payroll_deductions.file_reading import ENGLISH, LINES_MAX, SPANISH, Control, Parsed, Row, check_whole, read
+from payroll_deductions.edits import ENGLISH, SPANISH, Edit, Fault
+from payroll_deductions.file_reading import LINES_MAX, Control, Parsed, Row, check_whole, read
 from retiro.rules.money import format_cents
 
 HEADER = ",".join(ENGLISH)

@@ -30,6 +30,13 @@ def test_a_remittance_awaits_its_deposit_and_credits_nothing(
         "deposit": None,
         "unplaced": [],
         "place": REMITTANCE,
+        "unplaced_count": 0,
+        "matched": {},
+        # From the 15th of February to the 10th of July: 13 + 31 + 30 + 31 + 30 + 10.
+        "due_on": "2025-02-15",
+        "days_late": 145,
+        "error_count": 0,
+        "upload": None,
     }
     assert look().body == answer.body
     assert machine.names == []

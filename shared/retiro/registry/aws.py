@@ -26,7 +26,8 @@ def dynamodb() -> "DynamoDBClient":
 
 @cache
 def s3() -> "S3Client":
-    return boto3.client("s3", config=_CONFIG)
+    # Version 4, since a link to a bucket whose objects are encrypted by a key of KMS needs it.
+    return boto3.client("s3", config=_CONFIG.merge(Config(signature_version="s3v4")))
 
 
 @cache

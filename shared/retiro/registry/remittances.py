@@ -1,38 +1,87 @@
 """The ids of employers' remittances, and the evidence that holds one.
 
-A remittance is what an employer says that it withheld. It moves no money: the deposit does, once the fund has seen it.
+A remittance is what an employer, or the pension payroll, says that it withheld. It moves no money: the deposit does,
+once the fund has seen it.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
 from retiro.ledger.evidence import Evidence
 from retiro.ledger.store import LedgerStore
+from retiro.registry.table import Item, Table
 from retiro.rules.money import format_cents, parse_cents
 
 REMITTANCE = "remittance"
 DEPOSIT = "deposit"
+CREDITING = "crediting"
+"""The evidence of a page of a remittance that was credited: `<remittance>/<page>`."""
+RETURN = "deposit_return"
+"""The evidence of a deposit that the bank has taken back, by the remittance's id."""
+
+
+CONTRIBUTION = "contribution"
+INSTALLMENT = "installment"
 
 
 @dataclass(frozen=True)
 class RemittedLine:
-    """A participant's contribution, in cents."""
+    """A participant's contribution, or installment of a plan, in cents; what else the employer said of it."""
 
     participant_id: str
     amount_cents: int
+    kind: str = CONTRIBUTION
+    salary_cents: int | None = None
+    name: str = ""
+
+    @property
+    def content(self) -> list[str]:
+        """As it is stored: what a plain contribution doesn't have is left out."""
+        salary = "" if self.salary_cents is None else format_cents(self.salary_cents)
+        whole = [self.participant_id, format_cents(self.amount_cents), self.kind, salary, self.name]
+        return whole if whole[2:] != [CONTRIBUTION, "", ""] else whole[:2]
+
+    @classmethod
+    def of_content(cls, content: Sequence[str]) -> "RemittedLine":
+        """From its content."""
+        participant_id, amount, kind, salary, name = [*content, *_PLAIN[len(content) - 2 :]]
+        return cls(participant_id, parse_cents(amount), kind, parse_cents(salary) if salary else None, name)
+
+
+_PLAIN = (CONTRIBUTION, "", "")
+
+
+@dataclass(frozen=True)
+class RemittedFile:
+    """An uploaded file that holds a remittance's lines, since they are too many for the ledger.
+
+    The version of its object, the hash of its bytes, and under which validation its lines are stored.
+    """
+
+    version: str
+    sha256: str
+    validation: str
+    count: int
+    total_cents: int
 
 
 @dataclass(frozen=True)
 class Remittance:
-    """A remittance as it was received: by its employer's reference, for a month (`2025-01`)."""
+    """A remittance as it was received: by its employer's reference, for a month (`2025-01`).
+
+    `first_line` is the number of the first line where the employer sees it: after a CSV file's heading it is 2. The
+    lines of a `file` are stored with it.
+    """
 
     employer_id: str
     reference: str
     fund: str
     period: str
     lines: Sequence[RemittedLine]
+    first_line: int = 1
+    file: RemittedFile | None = None
 
     @property
     def remittance_id(self) -> str:
@@ -40,30 +89,63 @@ class Remittance:
         return f"{self.employer_id}_{self.reference}"
 
     @property
+    def count(self) -> int:
+        """How many lines."""
+        return len(self.lines) if self.file is None else self.file.count
+
+    @property
     def total_cents(self) -> int:
         """The sum of the lines."""
-        return sum(line.amount_cents for line in self.lines)
+        return sum(line.amount_cents for line in self.lines) if self.file is None else self.file.total_cents
 
     @property
     def content(self) -> dict[str, Any]:
         """What the remittance is the same by."""
-        return {
+        content: dict[str, Any] = {
             "employer_id": self.employer_id,
             "reference": self.reference,
             "fund": self.fund,
             "period": self.period,
-            "lines": [[line.participant_id, format_cents(line.amount_cents)] for line in self.lines],
+            "lines": [line.content for line in self.lines],
         }
+        if self.first_line != 1:
+            content["first_line"] = self.first_line
+        if self.file is not None:
+            content["file"] = {
+                "version": self.file.version,
+                "sha256": self.file.sha256,
+                "validation": self.file.validation,
+                "count": self.file.count,
+                "total": format_cents(self.file.total_cents),
+            }
+        return content
 
     @classmethod
     def of_content(cls, content: Mapping[str, Any]) -> "Remittance":
         """From its content."""
-        lines = [RemittedLine(participant_id, parse_cents(amount)) for participant_id, amount in content["lines"]]
-        return cls(content["employer_id"], content["reference"], content["fund"], content["period"], lines)
+        stored = content.get("file")
+        return cls(
+            content["employer_id"],
+            content["reference"],
+            content["fund"],
+            content["period"],
+            [RemittedLine.of_content(line) for line in content["lines"]],
+            content.get("first_line", 1),
+            None
+            if stored is None
+            else RemittedFile(
+                stored["version"],
+                stored["sha256"],
+                stored["validation"],
+                stored["count"],
+                parse_cents(stored["total"]),
+            ),
+        )
 
-    def evidence(self, principal: str) -> Evidence:
-        """What the ledger keeps of it: the content, and who filed it first."""
-        return Evidence(REMITTANCE, self.remittance_id, {"content": self.content, "principal": principal})
+    def evidence(self, principal: str, matched: Mapping[str, Any] | None = None) -> Evidence:
+        """What the ledger keeps of it: the content, who filed it first, and how it was matched then."""
+        body: dict[str, Any] = {"content": self.content, "principal": principal}
+        return Evidence(REMITTANCE, self.remittance_id, body if matched is None else body | {"matched": matched})
 
 
 @dataclass(frozen=True)
@@ -101,3 +183,39 @@ def deposit_of(store: LedgerStore, remittance_id: str) -> Deposit | None:
     return Deposit(
         body["reference"], parse_cents(body["amount"]), date.fromisoformat(body["value_date"]), body["principal"]
     )
+
+
+def matched_of(store: LedgerStore, remittance_id: str) -> Mapping[str, Any]:
+    """How a remittance was matched when it was filed: counts by result, and the lines of note."""
+    evidence = store.get_evidence(REMITTANCE, remittance_id)
+    matched: Mapping[str, Any] = {} if evidence is None else evidence.body.get("matched", {})
+    return matched
+
+
+def index_item(remittance: Remittance) -> Item:
+    """What finds an employer's remittances by month. It stands before the remittance itself does."""
+    return {
+        "pk": _index(remittance.employer_id),
+        "sk": f"{remittance.period}#{remittance.remittance_id}",
+        "remittance_id": remittance.remittance_id,
+        "period": remittance.period,
+    }
+
+
+def remittances_by_month(table: Table, employer_id: str) -> Iterator[tuple[str, str]]:
+    """Month and id of each remittance that an employer may have filed, in order of months."""
+    return ((item["period"], item["remittance_id"]) for item in table.items(_index(employer_id)))
+
+
+def _index(employer_id: str) -> str:
+    return f"employer_remittances#{employer_id}"
+
+
+def placed_lines(table: Table, remittance_id: str) -> set[int]:
+    """The lines of a remittance whose money a person has placed."""
+    return {item["line"] for item in table.items(placements(remittance_id)) if item["status"] == "placed"}
+
+
+def placements(remittance_id: str) -> str:
+    """The partition of what persons propose for the lines that have no place."""
+    return f"placement#{remittance_id}"

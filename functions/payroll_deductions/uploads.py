@@ -1,0 +1,118 @@
+"""Where an uploaded remittance file stands, from the place it is put to until it is taken, refused, or tested.
+
+The registry has an item for each; each validation is a job of its own, of one version of the object, numbered. What a
+validation has found stays, under its number. Nothing in this module knows HTTP.
+"""
+
+from dataclasses import asdict, dataclass, replace
+from enum import StrEnum
+from typing import Any
+
+from retiro.registry.table import Item, Table
+
+KIND = "remittance_file"
+TEST_SUFFIX = ".test"
+
+
+class UploadStatus(StrEnum):
+    """Where an upload stands."""
+
+    AWAITING_UPLOAD = "awaiting_upload"
+    VALIDATING = "validating"
+    REFUSED = "refused"
+    ACCEPTED = "accepted"
+    TESTED = "tested"
+
+
+@dataclass(frozen=True)
+class Upload:
+    """A file that is, or was, to come. `validation` is the number of the newest one, of the version named.
+
+    `rows` and `faults` are what that validation counted; `total_cents` and `matched` what it found. `principal`: who
+    asked for it.
+    """
+
+    remittance_id: str
+    employer_id: str
+    reference: str
+    fund: str
+    period: str
+    form: str
+    test: bool
+    principal: str
+    status: UploadStatus = UploadStatus.AWAITING_UPLOAD
+    validation: int = 0
+    version: str = ""
+    rows: int = 0
+    total_cents: int = 0
+    faults: int = 0
+    matched: dict[str, int] | None = None
+
+    @property
+    def job_id(self) -> str:
+        """The job of the newest validation."""
+        return f"{self.remittance_id}.{self.validation}"
+
+    @property
+    def place(self) -> str:
+        """Where the newest validation's documents are."""
+        return f"{self.remittance_id}/{self.validation}"
+
+    def is_same(self, other: "Upload") -> bool:
+        """Whether the same file was asked for, by whoever."""
+        return (self.period, self.form, self.fund) == (other.period, other.form, other.fund)
+
+
+def upload_of(table: Table, remittance_id: str) -> Upload | None:
+    """The upload; `None` where none of this id was asked for."""
+    item = table.get(*_key(remittance_id))
+    return None if item is None else _upload(item)
+
+
+def put_upload(table: Table, upload: Upload) -> None:
+    """Keep where the upload stands, whatever was there: an asking, which has no validation under way."""
+    table.put(_item(upload))
+
+
+def begin_validation(table: Table, upload: Upload, version: str) -> Upload:
+    """Validate this version next. Raises `ChangedError` where another request has begun one meanwhile."""
+    begun = replace(upload, status=UploadStatus.VALIDATING, validation=upload.validation + 1, version=version)
+    changes = {"status": begun.status.value, "validation": begun.validation, "version": version}
+    table.update(_key(upload.remittance_id), changes, where={"validation": upload.validation})
+    return begun
+
+
+def end_validation(table: Table, upload: Upload) -> None:
+    """Keep what the validation found. Raises `ChangedError` where it isn't the newest any more."""
+    item = _item(upload)
+    names = ("status", "rows", "total_cents", "faults", "matched")
+    changes = {name: item[name] for name in names if name in item}
+    table.update(_key(upload.remittance_id), changes, where={"validation": upload.validation})
+
+
+def upload_of_job(table: Table, job_id: str) -> Upload:
+    """The upload that a validation job is about, with that validation's number.
+
+    Raises `ValueError` where there is none.
+    """
+    remittance_id, _, validation = job_id.rpartition(".")
+    upload = upload_of(table, remittance_id)
+    if upload is None or upload.validation != int(validation):
+        msg = f"{job_id} isn't the newest validation"
+        raise ValueError(msg)
+    return upload
+
+
+def _key(remittance_id: str) -> tuple[str, str]:
+    return f"upload#{remittance_id}", "file"
+
+
+def _item(upload: Upload) -> Item:
+    pk, sk = _key(upload.remittance_id)
+    values = {name: value for name, value in asdict(upload).items() if value is not None}
+    return {"pk": pk, "sk": sk, **values, "status": upload.status.value}
+
+
+def _upload(item: Item) -> Upload:
+    values: dict[str, Any] = {name: value for name, value in item.items() if name not in {"pk", "sk"}}
+    return Upload(**values | {"status": UploadStatus(values["status"])})
