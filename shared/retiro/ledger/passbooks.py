@@ -136,7 +136,7 @@ class Passbooks:
                 return replayed
             try:
                 decided = self._decide(parts)
-            except Refusal:
+            except (Refusal, LineError):
                 # The same request, sent twice at once, may have been posted since we looked: then that is its answer.
                 if (replayed := self._first_answer(key, content_hash)) is not None:
                     return replayed

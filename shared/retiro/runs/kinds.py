@@ -67,11 +67,14 @@ class Passbook:
     fund: str
     last: Line | None
     store: LedgerStore
-    consistent: bool
 
     def lines(self, first: int = 1) -> list[Line]:
-        """The lines from the sequence `first` on."""
-        return list(self.store.lines(self.id, first=first, consistent=self.consistent))
+        """The lines from the sequence `first` to the last one: read consistently, or some might be missing.
+
+        Where `last` was read eventually, there may be newer ones: they are left out, as what comes of both is one.
+        """
+        end = self.last.sequence if self.last else 0
+        return [line for line in self.store.lines(self.id, first=first) if line.sequence <= end]
 
 
 class RunKind(Protocol):

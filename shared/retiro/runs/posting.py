@@ -91,7 +91,7 @@ def _post_moved(shop: Workshop, kind: RunKind, run: Run, row: Row) -> Row:
     for _ in range(_OVERTAKEN_MAX):
         since = list(shop.ledger.lines(passbook_id, first=first))
         own = own_line(since, kind, run)
-        passbook = Passbook(passbook_id, fund, since[-1], shop.ledger, consistent=True)
+        passbook = Passbook(passbook_id, fund, since[-1], shop.ledger)
         if own is None:
             remade = _remade(kind, passbook, row, run)
             if isinstance(remade, ParticipantException):

@@ -76,7 +76,7 @@ def prepared_rows(shop: Workshop, kind: RunKind, run: Run, entry: RosterEntry) -
     """
     try:
         last = shop.ledger.last_line(entry.passbook_id, consistent=False)
-        passbook = Passbook(entry.passbook_id, entry.fund, last, shop.ledger, consistent=False)
+        passbook = Passbook(entry.passbook_id, entry.fund, last, shop.ledger)
         prepared = kind.prepare(passbook, run)
         if prepared is None:
             return []
