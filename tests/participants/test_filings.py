@@ -1,9 +1,13 @@
 """Designations, service, debts and changes of system: filed by one person, approved by another, and all of it stays."""
 
+import json
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from participants import api as participants
 from retiro.ledger import hybrid
 from tests.death_refunds.judges import JUDGE, Judges, judges
 
@@ -16,9 +20,7 @@ PATH = f"/participants/{JUDGE}/designations"
 
 def listed(judges: Judges) -> list[tuple[int, str]]:
     """Sequence and status of each designation."""
-    from participants import api  # noqa: PLC0415
-
-    answer = judges.call(api.handler, "GET", PATH, scopes="participants.read")
+    answer = judges.call(participants.handler, "GET", PATH, scopes="participants.read")
     return [(one["sequence"], one["status"]) for one in answer.body["items"]]
 
 
@@ -138,12 +140,10 @@ def test_debts_are_owed_once_approved_and_collected_in_their_order(judges: Judge
 
 
 def test_a_judge_selects_no_investment(judges: Judges) -> None:
-    from participants import api  # noqa: PLC0415
-
     judges.enrol()
     body = {"requested_on": "2025-07-01", "selection": {"fixed_income": 100}}
     path = f"/participants/{JUDGE}/investment-selection"
-    refused = judges.call(api.handler, "PUT", path, body=body, scopes="participants.write")
+    refused = judges.call(participants.handler, "PUT", path, body=body, scopes="participants.write")
     assert (refused.status, refused.code, refused.body["field"]) == (422, "invalid_input", "selection")
     enrolment = {
         "participant_id": "P-000002",
@@ -156,3 +156,39 @@ def test_a_judge_selects_no_investment(judges: Judges) -> None:
     refused = judges.write("/participants", enrolment)
     assert (refused.status, refused.code, refused.body["field"]) == (422, "invalid_input", "selection")
     assert judges.last().state["selections"] == {"2014-01-15": {"hybrid_return": 100}}
+
+
+EVENTS = Path(__file__).parents[2] / "events" / "participants"
+STORY = {
+    "enrol_judge": (201, "active"),
+    "designate": (201, "filed"),
+    "recognize": (201, "recognized"),
+    "credit_service": (201, "filed"),
+    "approve_service": (201, "approved"),
+    "state_debt": (201, "filed"),
+    "approve_debt": (201, "approved"),
+    "change_system": (201, "filed"),
+    "approve_system_change": (201, "approved"),
+}
+
+
+def test_the_recorded_events_of_what_is_filed_and_approved(judges: Judges, replay: Callable[..., Any]) -> None:
+    answers = {name: answered(replay, name) for name in STORY}
+    assert {name: (one.status, one.body["status"]) for name, one in answers.items()} == STORY
+    assert [one["status"] for one in answered(replay, "read_designations").body["items"]] == ["void"]
+    assert judges.balances() == {"debts": -200_000, "debts_stated": 200_000}
+
+
+def test_the_recorded_events_that_are_refused(judges: Judges, replay: Callable[..., Any]) -> None:
+    answered(replay, "enrol_judge")
+    answered(replay, "designate")
+    before = judges.stack.ledger_items()
+    refused = answered(replay, "designate_90_percent")
+    assert (refused.status, refused.code, refused.headers["Content-Language"]) == (422, "shares_do_not_total_100", "es")
+    refused = answered(replay, "recognize_by_who_filed")
+    assert (refused.status, refused.code) == (403, "same_person")
+    assert judges.stack.ledger_items() == before
+
+
+def answered(replay: Callable[..., Any], name: str) -> Any:
+    return replay(participants.handler, json.loads((EVENTS / f"{name}.json").read_text()))
