@@ -119,6 +119,27 @@ def test_installments_fall_due_on_month_ends(on: str, due_cents: int) -> None:
 
 
 @pytest.mark.parametrize(
+    ("on", "count"),
+    [
+        ("2008-11-29", 0),
+        ("2008-11-30", 1),
+        ("2009-02-28", 4),
+        ("2009-03-28", 4),
+        ("2009-03-30", 4),
+        ("2009-03-31", 5),
+        ("2012-02-28", 39),
+        ("2012-02-29", 40),
+        ("2013-08-31", 58),
+    ],
+)
+def test_pd_01_due_dates_are_month_ends_that_february_does_not_shorten(on: str, count: int) -> None:
+    """https://github.com/frappe/erpnext/pull/28034: 58 × 90.92 from 2008-11-30, and 91.46 on 2013-09-30."""
+    terms = Terms(536_482, 9_092, 59, day("2008-11-30"))
+    assert terms.due_cents(day(on)) == count * 9_092
+    assert terms.due_cents(day("2013-09-30")) - terms.due_cents(day("2013-09-29")) == 9_146
+
+
+@pytest.mark.parametrize(
     ("on", "due_cents"), [("2013-10-09", 0), ("2013-10-10", 500), ("2013-10-31", 500), ("2013-11-30", 500)]
 )
 def test_a_single_installment_falls_due_on_the_plans_last_day(on: str, due_cents: int) -> None:

@@ -7,7 +7,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 from payroll_deductions import order_doors, orders_worker, schedule
-from retiro.ledger import board, savings
+from retiro.ledger import board, plans, savings
+from retiro.ledger.credits import known
 from retiro.ledger.keys import BusinessKey, KeyKind
 from retiro.ledger.lines import Line
 from retiro.ledger.passbooks import Passbooks
@@ -177,6 +178,22 @@ class PlansOffice:
     def look(self, day: str) -> dict[str, Any]:
         """The daily look of a day, at six in the morning in Puerto Rico."""
         return schedule.handler({"scheduled_time": f"{day}T10:00:00Z"}, Context())  # type: ignore[arg-type]
+
+    def remit(self, cents: int, credited_on: str, through: str, participant_id: str = "P-000001") -> Line:
+        """What a payroll remitted, credited as the crediting of remittances does."""
+        appended = self.passbooks.append(
+            participant_id,
+            lambda last: plans.installment_credit(
+                known(last, participant_id),
+                cents,
+                parse_date(credited_on),
+                Origin("u-carla via fund"),
+                through=parse_date(through),
+            ),
+            key=BusinessKey(KeyKind.REMITTANCE_CREDIT, f"{participant_id} {credited_on} {through}"),
+            content=cents,
+        )
+        return appended.lines[0]
 
     # what there is
 
