@@ -25,6 +25,8 @@ class KeyKind(StrEnum):
     DEPOSIT = "deposit"  # the fund's reference
     DEPOSIT_RETURN = "deposit_return"  # the fund's reference
     REMITTANCE_CREDIT = "remittance_credit"  # the remittance's id and the chunk's number
+    REMITTANCE_RETURN = "remittance_return"  # the key of the credits that are taken back
+    PLACEMENT = "placement"  # the remittance's id and the line
     LATE_CREDIT = "late_credit"  # the reference of what came late
     CORRECTION = "correction"  # the office's reference
     FILED = "filed"  # the participant's id and the client's reference

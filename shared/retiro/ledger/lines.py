@@ -79,6 +79,7 @@ class LineKind(StrEnum):
     PLAN_WARNED = "plan_warned"
     PLAN_LAPSED = "plan_lapsed"
     INSTALLMENT = "installment"
+    INSTALLMENT_RETURNED = "installment_returned"
     PLAN_PAYOFF = "plan_payoff"
     PLAN_DEATH = "plan_death"
     PLAN_DISCOUNTS = "plan_discounts"

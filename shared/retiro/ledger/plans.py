@@ -68,6 +68,7 @@ STATE_KEYS: Mapping[LineKind, frozenset[str]] = {
     LineKind.PRINCIPAL_PAYMENT: frozenset({"plan"}),
     LineKind.PLAN_SCHEDULED: frozenset({"plan"}),
     LineKind.INSTALLMENT: frozenset({"plan"}),
+    LineKind.INSTALLMENT_RETURNED: frozenset({"plan"}),
     LineKind.PLAN_PAYOFF: frozenset({"plan"}),
     LineKind.PLAN_WARNED: frozenset({"plan"}),
     LineKind.PLAN_LAPSED: frozenset({"plan"}),
@@ -340,6 +341,30 @@ def installment_credit(
     return _draft(
         LineKind.INSTALLMENT, credited_on, origin, postings, state=_paid_state(last, plan, amount_cents), facts=facts
     )
+
+
+def installment_returned(last: Line, installment: Line, returned_on: date, origin: Origin) -> Draft:
+    """An installment whose deposit the bank took back: each debt bears it again, and what is due is due again.
+
+    Raises `Refusal` `needs_decision` where the plan isn't the one that it paid, or has ended otherwise since.
+    """
+    plan = plan_of(last)
+    paid = plan is not None and plan.status in (PlanStatus.PAYING, PlanStatus.PAID)
+    if plan is None or not paid or plan.line != installment.state["plan"]["line"]:
+        raise Refusal(
+            RefusalCode.NEEDS_DECISION,
+            SECTION,
+            reason_en=f"the plan of installment line {installment.sequence} has ended otherwise since",
+            reason_es=f"el plan del plazo de la línea {installment.sequence} terminó de otro modo después",
+        )
+    draft = _draft(
+        LineKind.INSTALLMENT_RETURNED,
+        returned_on,
+        origin,
+        tuple(Posting(one.account, -one.amount_cents) for one in installment.postings),
+        state={"plan": {**last.state["plan"], "status": PlanStatus.PAYING.value}},
+    )
+    return replace(draft, reverses=installment.sequence)
 
 
 def payoff(last: Line, amount_cents: int, paid_on: date, origin: Origin) -> Draft:
