@@ -41,10 +41,11 @@ from participants.transfers import Transfers
 from participants.world import Tables, TablesEnvironment
 from retiro.ledger.credits import known
 from retiro.ledger.keys import KeyConflictError
-from retiro.portal import Portal, Principal, conflict, not_found
+from retiro.portal import Portal, Principal, conflict
+from retiro.portal.reach import reached
 from retiro.registry import aws
 from retiro.registry.clients import Party
-from retiro.registry.participants import ParticipantId, Profile, profile_of
+from retiro.registry.participants import ParticipantId, Profile
 from retiro.rules.calendar import Semester
 from retiro.rules.savings_accounts import SECTION
 from retiro.runs.jobs import JobStarter
@@ -83,17 +84,7 @@ class World:
 
     def profile(self, participant_id: str, principal: Principal) -> Profile:
         """The participant, where the principal may reach it. Raises 404, 403."""
-        profile = profile_of(self.tables.registry, participant_id)
-        if profile is None:
-            raise not_found(
-                "unknown_participant",
-                en=f"There is no participant {participant_id}.",
-                es=f"No existe el participante {participant_id}.",
-                field="participant_id",
-            )
-        principal.must_reach_employer(profile.employer_id)
-        principal.must_reach_fund(profile.fund)
-        return profile
+        return reached(self.tables.registry, participant_id, principal)
 
 
 @cache

@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 from aws_lambda_powertools import Logger, single_metric
 from aws_lambda_powertools.metrics import MetricUnit
-from pydantic import BaseModel, ConfigDict, model_validator
+from pydantic import AwareDatetime, BaseModel, ConfigDict, model_validator
 
 from retiro.ledger.figures import Ending
 from retiro.registry.runs import runs_partition
 from retiro.registry.table import Table
 from retiro.rules.calendar import Semester, puerto_rico_date
 from retiro.runs.desk import RunConflictError
+from retiro.runs.schedules import filled_in
 from semester_yields import world as parts
 from semester_yields.context import HYBRID, FiguresMissingError, due_date
 from semester_yields.yield_runs import YieldRuns
@@ -29,24 +30,21 @@ if TYPE_CHECKING:
 SCHEDULE = "(schedule)"
 """Who has prepared what nobody asked for. No acting user is written so."""
 
-_UNFILLED = "<aws.scheduler.scheduled-time>"
 _ASKED = "asked"
 
 
 class ScheduleEvent(BaseModel):
     """A scheduled time, or the id of a resolution that was adopted. Anything else is refused."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
 
-    scheduled_time: datetime | None = None
+    scheduled_time: AwareDatetime | None = None
     adopted: str | None = None
 
     @model_validator(mode="after")
     def _one_of_both(self) -> "ScheduleEvent":
         if (self.scheduled_time is None) == (self.adopted is None):
             raise ValueError("either a scheduled time or an adopted resolution")
-        if self.scheduled_time is not None and self.scheduled_time.tzinfo is None:
-            raise ValueError("a scheduled time without its zone")
         return self
 
 
@@ -84,11 +82,7 @@ def handler(event: Mapping[str, Any], context: "LambdaContext") -> dict[str, Any
     """Prepare what is due, or say what it lacks."""
     del context
     office = world()
-    if isinstance(event, Mapping) and event.get("scheduled_time") == _UNFILLED:
-        # An emulator's scheduler leaves the placeholder as it is. AWS fills it in.
-        _logger().warning("the scheduled time was not filled in: the clock's is taken")
-        event = {"scheduled_time": office.desk.clock()}
-    asked_for = ScheduleEvent.model_validate(event)
+    asked_for = ScheduleEvent.model_validate(filled_in(event, office.desk.clock, _logger()))
     outcome = _look(office, asked_for.scheduled_time)
     document = outcome.document()
     missing = len(outcome.missing)

@@ -50,8 +50,8 @@ def test_a_line_a_case_and_the_count_at_the_end(cases):
     ]
 
 
-def test_a_failure_says_what_was_wanted_what_came_and_the_difference(cases):
-    # https://github.com/plaintextaccounting/hledger/issues/561: an assertion that failed with "difference 0"
+def test_cl_03_a_failure_says_what_was_wanted_what_came_and_the_difference(cases):
+    """https://github.com/plaintextaccounting/hledger/issues/561: an assertion failed with "difference 0"."""
     result = cases(CASE.replace('"0.51"', '"0.50"'))
     assert result.exit_code == 1
     assert result.stdout.splitlines() == [
@@ -110,6 +110,14 @@ def test_a_list_is_compared_whole_and_in_order(cases):
 
 def test_a_text_is_no_whole_number_and_true_is_no_one(cases):
     assert cases(CASE.replace('{yield: "0.51",', "{yield: 51,")).exit_code == 1
+
+
+def test_cl_03_a_float_is_an_error_of_the_file_and_never_a_pass(cases):
+    """https://github.com/openfisca/openfisca-core/issues/458: results rested on inferences that nobody saw."""
+    result = cases(CASE.replace('"0.51"', "0.51"))
+    assert result.exit_code == 2
+    assert "expect.yield is a number with a point" in result.stderr
+    assert "passed" not in result.stdout.replace("0 passed", "")
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from tests.conftest import Stack
+from semester_yields import schedule
+from tests.conftest import Context, Stack
 from tests.semester_yields.conftest import TREASURY, Yields
 
 FY2026_S2 = {f"2026-{month:02d}": "4.00" for month in range(1, 7)}
@@ -157,6 +158,12 @@ def test_a_scheduled_time_that_was_not_filled_in_is_the_clocks_with_a_warning(
 ) -> None:
     assert yields.scheduled(scheduled_time="<aws.scheduler.scheduled-time>")["semester"] == "FY2025-S2"
     assert [record.levelname for record in caplog.records if "filled in" in record.message] == ["WARNING"]
+
+
+def test_the_schedulers_own_default_payload_is_refused(yields: Yields) -> None:
+    """https://github.com/aws-powertools/powertools-lambda-python/pull/6134: it is the text `{}`, not an object."""
+    with pytest.raises(ValueError, match="validation error"):
+        schedule.handler("{}", Context())  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
