@@ -17,6 +17,7 @@ COMMANDS = {
     "demo": ("cli.demo", "demo", "A semester from enrolment to posted yields, on the local cloud."),
     "rebuild": ("cli.rebuild.command", "rebuild", "Post accounts again from their history, offline."),
     "audit": ("cli.audit", "audit", "Recompute every passbook from its first line."),
+    "ageing": ("cli.ageing", "ageing", "Which employers are late with what they withheld."),
     "passbook": ("cli.audit", "passbook", "Read and verify one passbook."),
     "reproduce": ("cli.reproduce", "reproduce", "Compute a stored determination again from its receipt."),
     "prove": ("cli.prove", "prove", "Prove that a passbook's head was sealed by an audit."),

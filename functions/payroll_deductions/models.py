@@ -209,3 +209,52 @@ class MatchedLines(Answer):
 
     items: list[MatchedLine]
     next_cursor: str | None
+
+
+class NewReturn(Body):
+    """The fund's word that the bank has taken a deposit back."""
+
+    reference: Reference
+    returned_on: Date
+    reason: Annotated[str, StringConstraints(min_length=1, max_length=300)]
+
+
+class NewPlacement(Body):
+    """Where a line's money, that has no place, is to go: to a participant, or back to the payer."""
+
+    line: LineNumber
+    action: Literal["credit", "return"]
+    participant_id: ParticipantId | None = None
+    kind: LineKind | None = None
+    period: Month | None = None
+    reason: Annotated[str, StringConstraints(min_length=1, max_length=300)]
+
+
+class PlacementApproval(Body):
+    """The hash of the proposal that is approved."""
+
+    content_hash: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
+
+
+class PlacementView(Answer):
+    """A placement: proposed, or done."""
+
+    remittance_id: str
+    line: int
+    amount: Amount
+    action: Literal["credit", "return"]
+    participant_id: ParticipantId | None
+    kind: LineKind | None
+    period: Month | None
+    reason: str
+    status: Literal["proposed", "placed"]
+    content_hash: str
+    proposed_by: str
+    approved_by: str | None
+
+
+class Placements(Answer):
+    """A page of placements."""
+
+    items: list[PlacementView]
+    next_cursor: str | None

@@ -13,7 +13,7 @@ from retiro.ledger.evidence import Evidence
 from retiro.ledger.lines import Draft, Line
 from retiro.ledger.plans import ORDER_RUN, Plan, PlanStatus
 from retiro.ledger.savings import Origin
-from retiro.registry.deduction_orders import Order, order_item
+from retiro.registry.deduction_orders import Order, order_item, ordered_month_item
 from retiro.registry.participants import profile_of
 from retiro.registry.roster import Holder
 from retiro.registry.runs import Run, RunBook, RunId
@@ -164,6 +164,7 @@ class OrderIndex:
     def index(self, run_id: RunId, chunk_index: int) -> None:
         """The posted orders of a chunk; again, the same."""
         chunk = self.book.chunk(run_id, chunk_index)
+        payers: set[str] = set()
         for part, result in zip(chunk.parts, chunk.results, strict=True):
             drafts = {row["passbook"]: row["draft"] for row in self.objects.read(part) if "line" in row}
             for row in self.objects.read(result):
@@ -171,3 +172,6 @@ class OrderIndex:
                     facts = drafts[row["passbook"]]["facts"]
                     order = Order(row["passbook"], facts["installment"], facts["arrears"], row["sequence"])
                     self.registry.put(order_item(facts["payer"], run_id.period, order))
+                    payers.add(facts["payer"])
+        for payer_id in payers:
+            self.registry.put(ordered_month_item(payer_id, run_id.period))

@@ -4,20 +4,30 @@ from dataclasses import dataclass
 from functools import cache
 from http import HTTPStatus
 
+from payroll_deductions.ageing_views import AgeingQuery, AgeingReport, AgeingViews
 from payroll_deductions.crediting import KIND
 from payroll_deductions.findings import Findings
 from payroll_deductions.models import (
     FileErrors,
     Filing,
+    LineNumber,
     LinesQuery,
     MatchedLines,
     NewDeposit,
+    NewPlacement,
+    NewReturn,
+    PlacementApproval,
+    Placements,
+    PlacementView,
     RemittanceId,
     RemittanceView,
 )
+from payroll_deductions.placing import Placing
 from payroll_deductions.portal import portal
 from payroll_deductions.receiving import Uploads
 from payroll_deductions.remittances import Remittances
+from payroll_deductions.returning import KIND as RETURN_KIND
+from payroll_deductions.returns import Returns
 from payroll_deductions.standing import Standing
 from payroll_deductions.uploads import KIND as FILE_KIND
 from payroll_deductions.world import Tables, TablesEnvironment
@@ -44,6 +54,9 @@ class World:
     remittances: Remittances
     uploads: Uploads
     findings: Findings
+    returns: Returns
+    placing: Placing
+    ageing: AgeingViews
 
 
 @cache
@@ -57,13 +70,20 @@ def world() -> World:
             kind, jobs, aws.stepfunctions(), environment.runs_state_machine_arn, environment.remittance_worker_arn
         )
 
-    file_jobs = tables.jobs_of(FILE_KIND)
+    file_jobs, return_jobs = tables.jobs_of(FILE_KIND), tables.jobs_of(RETURN_KIND)
     standing = Standing(tables.passbooks, tables.registry, tables.jobs)
     uploads = Uploads(tables.files, standing, file_jobs, starter(FILE_KIND, file_jobs))
     remittances = Remittances(
         tables.passbooks, tables.registry, tables.jobs, starter(KIND, tables.jobs), tables.files, uploads
     )
-    return World(remittances, uploads, Findings(remittances, tables.files))
+    return World(
+        remittances,
+        uploads,
+        Findings(remittances, tables.files),
+        Returns(remittances, return_jobs, starter(RETURN_KIND, return_jobs)),
+        Placing(remittances, tables.board),
+        AgeingViews(tables.passbooks, tables.registry),
+    )
 
 
 @portal.post("/payroll-remittances", scopes="payroll.remit")
@@ -106,3 +126,39 @@ def lines_csv(remittance_id: RemittanceId, query: LinesQuery, principal: Princip
 def confirm(remittance_id: RemittanceId, body: NewDeposit, principal: Principal) -> RemittanceView:
     """Confirm a remittance's deposit: its lines are then credited on the value date."""
     return world().remittances.confirm(remittance_id, body, principal)
+
+
+@portal.post(
+    "/payroll-remittances/{remittance_id}/deposit-return", scopes="payroll.confirm", status=HTTPStatus.ACCEPTED
+)
+def take_deposit_back(remittance_id: RemittanceId, body: NewReturn, principal: Principal) -> RemittanceView:
+    """The bank has taken a deposit back: what it credited is taken back too."""
+    return world().returns.take_back(remittance_id, body, principal)
+
+
+@portal.post("/payroll-remittances/{remittance_id}/placements", scopes="payroll.confirm")
+def propose_placement(remittance_id: RemittanceId, body: NewPlacement, principal: Principal) -> PlacementView:
+    """Propose where a line's money goes that couldn't be credited."""
+    return world().placing.propose(remittance_id, body, principal)
+
+
+@portal.get("/payroll-remittances/{remittance_id}/placements", scopes="payroll.confirm")
+def read_placements(remittance_id: RemittanceId, query: PageQuery, principal: Principal) -> Placements:
+    """What was proposed for a remittance's money that has no place."""
+    return world().placing.listed(remittance_id, query, principal)
+
+
+@portal.post(
+    "/payroll-remittances/{remittance_id}/placements/{line}/approval", scopes="payroll.confirm", status=HTTPStatus.OK
+)
+def approve_placement(
+    remittance_id: RemittanceId, line: LineNumber, body: PlacementApproval, principal: Principal
+) -> PlacementView:
+    """Do what another person proposed for a line's money."""
+    return world().placing.approve(remittance_id, line, body, principal)
+
+
+@portal.get("/remittance-ageing", scopes=_EITHER)
+def read_ageing(query: AgeingQuery, principal: Principal) -> AgeingReport:
+    """Which employers are late with what they withheld, by month and by age."""
+    return world().ageing.report(query, principal)

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 from payroll_deductions.crediting import KIND, PAGE_ROWS, RemittanceKind
 from payroll_deductions.file_reading import LINES_MAX
 from payroll_deductions.file_store import PAGE_ROWS as FILE_PAGE_ROWS
+from payroll_deductions.returning import KIND as RETURN_KIND
+from payroll_deductions.returning import ReturnKind
 from payroll_deductions.uploads import KIND as FILE_KIND
 from payroll_deductions.validation import FileKind
 from payroll_deductions.world import Tables, TablesEnvironment
@@ -67,6 +69,14 @@ def world() -> dict[str, JobWorker | FileWorker]:
                 invocation_rows=environment.invocation_accounts,
             ),
             files,
+        ),
+        RETURN_KIND: JobWorker(
+            name=RETURN_KIND,
+            jobs=tables.jobs_of(RETURN_KIND),
+            kind=ReturnKind(tables.passbooks, tables.board, tables.registry),
+            chunk_rows=LINES_MAX,
+            page_rows=1,
+            invocation_rows=environment.invocation_accounts,
         ),
     }
 

@@ -9,7 +9,7 @@ from retiro.ledger.lines import next_line
 from retiro.ledger.passbooks import Passbooks
 from retiro.ledger.plans import Terms
 from retiro.ledger.savings import Origin
-from retiro.registry.deduction_orders import Order, order_item
+from retiro.registry.deduction_orders import Order, order_item, ordered_month_item
 
 BY = Origin("u-ana via office")
 # 4,000.00 of unaccounted service from 1986-06-30, its principal paid on 2008-10-15: interest 5,354.30 in 60
@@ -39,6 +39,7 @@ def order(stack: Any, payer_id: str, month: str, *orders: tuple[str, int, int]) 
     for participant_id, installment_cents, arrears_cents in orders:
         item = order_item(payer_id, month, Order(participant_id, installment_cents, arrears_cents, 1))
         stack.registry.put(item)
+    stack.registry.put(ordered_month_item(payer_id, month))
 
 
 def owed_cents(passbooks: Passbooks, participant_id: str) -> int:

@@ -43,12 +43,26 @@ def orders_of(table: Table, payer_id: str, month: str) -> Iterator[Order]:
     return map(_order, table.items(_partition(payer_id, month)))
 
 
+def ordered_month_item(payer_id: str, month: str) -> Item:
+    """What says that a payer was ordered anything in a month. Written again it is the same."""
+    return {"pk": _months(payer_id), "sk": month}
+
+
+def ordered_months(table: Table, payer_id: str) -> Iterator[str]:
+    """The months in which a payer was ordered anything, in their order."""
+    return (item["sk"] for item in table.items(_months(payer_id)))
+
+
 def orders_page(
     table: Table, payer_id: str, month: str, after: str | None, limit: int
 ) -> tuple[list[Order], str | None]:
     """A page of them, and the participant after whom the next one begins."""
     page = table.page(_partition(payer_id, month), after=after, limit=limit)
     return [_order(item) for item in page.items], page.after
+
+
+def _months(payer_id: str) -> str:
+    return f"ordered_months#{payer_id}"
 
 
 def _partition(payer_id: str, month: str) -> str:

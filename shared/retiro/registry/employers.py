@@ -1,5 +1,6 @@
 """The employers that the system knows: agencies whose people participate, and which remit."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from retiro.registry.table import AlreadyThereError, Item, Table
@@ -11,6 +12,9 @@ class Employer:
 
     employer_id: str
     fund: str
+
+
+_ALL = "employers"
 
 
 class OtherEmployerError(Exception):
@@ -25,6 +29,12 @@ def register(table: Table, employer: Employer) -> None:
     except AlreadyThereError as there:
         if there.existing != item:
             raise OtherEmployerError(employer.employer_id) from there
+    table.put({"pk": _ALL, "sk": employer.employer_id, "fund": employer.fund})
+
+
+def all_employers(table: Table) -> Iterator[Employer]:
+    """Every employer that is registered, in the order of the ids."""
+    return (Employer(item["sk"], item["fund"]) for item in table.items(_ALL))
 
 
 def employer_of(table: Table, employer_id: str) -> Employer | None:

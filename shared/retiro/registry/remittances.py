@@ -219,3 +219,32 @@ def placed_lines(table: Table, remittance_id: str) -> set[int]:
 def placements(remittance_id: str) -> str:
     """The partition of what persons propose for the lines that have no place."""
     return f"placement#{remittance_id}"
+
+
+@dataclass(frozen=True)
+class Return:
+    """The fund's word that the bank has taken a remittance's deposit back."""
+
+    reference: str
+    returned_on: date
+    reason: str
+    principal: str
+
+    def evidence(self, remittance_id: str) -> Evidence:
+        """What the ledger keeps of it: one for a remittance."""
+        body = {
+            "reference": self.reference,
+            "returned_on": self.returned_on.isoformat(),
+            "reason": self.reason,
+            "principal": self.principal,
+        }
+        return Evidence(RETURN, remittance_id, body)
+
+
+def return_of(store: LedgerStore, remittance_id: str) -> Return | None:
+    """The return of a remittance's deposit, or `None` where it stands."""
+    evidence = store.get_evidence(RETURN, remittance_id)
+    if evidence is None:
+        return None
+    body = evidence.body
+    return Return(body["reference"], date.fromisoformat(body["returned_on"]), body["reason"], body["principal"])

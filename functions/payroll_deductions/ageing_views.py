@@ -1,0 +1,99 @@
+"""The ageing report as the doors answer it: by employer, the months that are late, and the sums by age."""
+
+from dataclasses import dataclass
+from datetime import date
+from itertools import islice
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from payroll_deductions.models import Month
+from retiro.ledger.passbooks import Passbooks
+from retiro.portal import Amount, Answer, PageQuery, Principal, cursor
+from retiro.registry.ageing import Ageing, EmployerAge
+from retiro.registry.clients import Party
+from retiro.registry.participants import EmployerId
+from retiro.registry.table import Table
+from retiro.rules.calendar import Date, puerto_rico_date
+
+
+class AgeingQuery(PageQuery):
+    """The day that the report is of (today), and the employer (all that the client reaches)."""
+
+    as_of: Date | None = None
+    employer_id: EmployerId | None = None
+
+
+class OverdueMonthView(Answer):
+    """A month that is late: what was filed for it and isn't deposited, and what was ordered for it."""
+
+    period: Month
+    due_on: Date
+    days: int
+    reason: Literal["nothing_filed", "not_deposited"]
+    withheld: Amount
+    ordered: Amount
+
+
+class EmployerAgeView(Answer):
+    """An employer, late or not. `withheld_by_age`: 1 to 30 days after the due day, 31 to 60, 61 to 90, and more."""
+
+    employer_id: EmployerId
+    fund: str
+    months_known: Annotated[int, Field(description="Months that were due; 0 where nothing is known of the employer.")]
+    withheld: Amount
+    withheld_by_age: list[Amount]
+    months: list[OverdueMonthView]
+
+
+class AgeingReport(Answer):
+    """A page of employers."""
+
+    as_of: Date
+    items: list[EmployerAgeView]
+    next_cursor: str | None
+
+
+@dataclass(frozen=True)
+class AgeingViews:
+    """Answers the report."""
+
+    passbooks: Passbooks
+    registry: Table
+
+    def report(self, query: AgeingQuery, principal: Principal) -> AgeingReport:
+        """A page of employers, those that the client reaches. Raises 403 for another agency."""
+        as_of: date = query.as_of or puerto_rico_date(self.passbooks.clock())
+        employer_id = query.employer_id
+        if principal.party is Party.EMPLOYER:
+            employer_id = employer_id or principal.employer_id
+        if employer_id is not None:
+            principal.must_reach_employer(employer_id)
+        ageing = Ageing(self.passbooks.store, self.registry)
+        reached = (
+            one for one in ageing.employers(employer_id, after=query.after) if principal.fund in (None, one.fund)
+        )
+        ages = [ageing.of(employer, as_of) for employer in islice(reached, query.limit)]
+        more = ages[-1].employer.employer_id if len(ages) == query.limit else None
+        return AgeingReport(as_of=as_of, items=[_view(age) for age in ages], next_cursor=cursor(more))
+
+
+def _view(age: EmployerAge) -> EmployerAgeView:
+    return EmployerAgeView(
+        employer_id=age.employer.employer_id,
+        fund=age.employer.fund,
+        months_known=age.months_known,
+        withheld=age.withheld_cents,
+        withheld_by_age=list(age.withheld_by_age_cents),
+        months=[
+            OverdueMonthView(
+                period=month.period,
+                due_on=month.due_on,
+                days=month.days,
+                reason=month.reason.value,
+                withheld=month.withheld_cents,
+                ordered=month.ordered_cents,
+            )
+            for month in age.months
+        ],
+    )

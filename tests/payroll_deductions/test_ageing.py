@@ -1,0 +1,120 @@
+"""The ageing report: every employer, every month that was due and isn't with the fund."""
+
+from collections.abc import Callable
+from datetime import date
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from cli.ageing import show_ages
+from payroll_deductions import api
+from retiro.ledger.store import LedgerStore
+from retiro.registry.ageing import Ageing, EmployerAge, Overdue, OverdueMonth
+from retiro.registry.employers import Employer
+from tests.payroll_deductions.conftest import THREE, line, remittance
+from tests.payroll_deductions.plans_at_work import order
+
+
+def report(stack: Any, as_of: str) -> dict[str, list[tuple[str, int, str, int, int]]]:
+    """By employer: month, days, why, withheld, ordered."""
+    ages = Ageing(LedgerStore(stack.dynamodb, "retiro-ledger"), stack.registry).report(date.fromisoformat(as_of))
+    return {
+        age.employer.employer_id: [
+            (one.period, one.days, str(one.reason), one.withheld_cents, one.ordered_cents) for one in age.months
+        ]
+        for age in ages
+    }
+
+
+def test_a_month_is_late_after_the_fifteenth_until_its_deposit(
+    *, remit: Callable[..., Any], confirm: Callable[..., Any], stack: Any
+) -> None:
+    """January's 500.51 is filed, and deposited on February 20. E-002 has never filed, and stands in the report too."""
+    remit(THREE)
+    assert report(stack, "2025-02-15") == {"E-001": [], "E-002": []}
+    assert report(stack, "2025-02-16")["E-001"] == [("2025-01", 1, "not_deposited", 500_51, 0)]
+    confirm({"value_date": "2025-02-20"})
+    assert report(stack, "2025-02-19")["E-001"] == [("2025-01", 4, "not_deposited", 500_51, 0)]
+    assert report(stack, "2025-02-20")["E-001"] == []
+    # Nothing for February, due on March 15, nor for March, due on April 15.
+    assert report(stack, "2025-04-16")["E-001"] == [
+        ("2025-02", 32, "nothing_filed", 0, 0),
+        ("2025-03", 1, "nothing_filed", 0, 0),
+    ]
+
+
+def test_a_month_that_was_ordered_is_late_though_nothing_was_ever_filed(machine: Any, stack: Any) -> None:
+    order(stack, "E-002", "2008-11", ("P-000004", 89_23, 89_23))
+    assert report(stack, "2008-12-16")["E-002"] == [("2008-11", 1, "nothing_filed", 0, 178_46)]
+
+
+def test_one_remittance_of_two_and_a_deposit_taken_back_are_late(
+    *,
+    remit: Callable[..., Any],
+    confirm: Callable[..., Any],
+    credit: Callable[..., int],
+    call: Callable[..., Any],
+    stack: Any,
+) -> None:
+    remit(THREE)
+    remit(remittance([line(1, "10.00")], "10.00", reference="2025-015"))
+    confirm()
+    credit()
+    assert report(stack, "2025-02-16")["E-001"] == [("2025-01", 1, "not_deposited", 10_00, 0)]
+    body = {"reference": "RD-1", "returned_on": "2025-02-20", "reason": "Insufficient funds"}
+    path = "/payroll-remittances/E-001_2025-014/deposit-return"
+    assert call(api.handler, "POST", path, body=body, scopes="payroll.confirm", client="fund").status == 202
+    assert report(stack, "2025-02-19")["E-001"] == [("2025-01", 4, "not_deposited", 10_00, 0)]
+    # 500.51 + 10.00
+    assert report(stack, "2025-02-20")["E-001"] == [("2025-01", 5, "not_deposited", 510_51, 0)]
+
+
+def test_each_party_reads_what_it_reaches(*, remit: Callable[..., Any], call: Callable[..., Any], stack: Any) -> None:
+    remit(THREE)
+
+    def read(scopes: str = "payroll.confirm", client: str = "fund", **query: str) -> Any:
+        return call(api.handler, "GET", "/remittance-ageing", scopes=scopes, client=client, query=query or None)
+
+    answer = read(as_of="2025-04-20").body
+    assert [one["employer_id"] for one in answer["items"]] == ["E-001", "E-002"]
+    first = answer["items"][0]
+    # January was due on February 15: 64 days before April 20.
+    assert (first["withheld"], first["withheld_by_age"]) == ("500.51", ["0.00", "0.00", "500.51", "0.00"])
+    assert first["months"][0] == {
+        "period": "2025-01",
+        "due_on": "2025-02-15",
+        "days": 64,
+        "reason": "not_deposited",
+        "withheld": "500.51",
+        "ordered": "0.00",
+    }
+    assert (answer["items"][1]["months_known"], answer["items"][1]["months"]) == (0, [])
+    page = read(limit="1")
+    rest = read(cursor=page.body["next_cursor"])
+    assert [one["employer_id"] for one in (*page.body["items"], *rest.body["items"])] == ["E-001", "E-002"]
+    # Today's, where no day is asked for: the clock's, 2025-07-10.
+    assert page.body["as_of"] == "2025-07-10"
+    own = read("payroll.remit", "employer-001").body
+    assert [one["employer_id"] for one in own["items"]] == ["E-001"]
+    assert read("payroll.remit", "employer-001", employer_id="E-002").code == "other_employer"
+    assert read("participants.read", "portal").code == "scope_missing"
+
+
+@pytest.mark.parametrize(("days", "bucket"), [(1, 0), (30, 0), (31, 1), (60, 1), (61, 2), (90, 2), (91, 3), (400, 3)])
+def test_the_ages_are_of_thirty_days_each(days: int, bucket: int) -> None:
+    month = OverdueMonth("2025-01", date(2025, 2, 15), days, Overdue.NOT_DEPOSITED, 5, 0)
+    by_age = EmployerAge(Employer("E-001", "ERS"), 1, [month]).withheld_by_age_cents
+    assert [cents for cents in by_age if cents] == [5]
+    assert by_age[bucket] == 5
+
+
+def test_a_person_reads_it_as_a_table(capsys: pytest.CaptureFixture[str]) -> None:
+    month = OverdueMonth("2025-01", date(2025, 2, 15), 64, Overdue.NOT_DEPOSITED, 500_51, 89_23)
+    ages = [EmployerAge(Employer("E-001", "ERS"), 3, [month]), EmployerAge(Employer("E-002", "ERS"), 0, [])]
+    show_ages(Console(width=120), date(2025, 4, 20), ages)
+    shown = capsys.readouterr().out
+    for part in ("Late as of 2025-04-20", "E-001", "2025-02-15", "64", "not deposited", "500.51", "89.23"):
+        assert part in shown
+    assert "nothing known" in shown
+    assert "withheld and late: to 30 days 0.00, to 60 days 0.00, to 90 days 500.51, more 0.00" in shown

@@ -1,0 +1,225 @@
+"""A file too large for a body: put in its place, validated by pages, taken whole or refused with all its errors."""
+
+import json
+import urllib.parse
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from payroll_deductions import api, file_store, findings, validation, worker
+from payroll_deductions.edits import Edit
+from payroll_deductions.file_store import FILE_BYTES_MAX, PAGE_ROWS
+from retiro.ledger.passbooks import Passbooks
+from tests.conftest import Context
+from tests.payroll_deductions.plans_at_work import csv_file, open_plan, order, owed_cents
+
+PLACE = "/payroll-remittances/E-001_2008-10"
+ASKED = {"reference": "2008-10", "employer_id": "E-001", "period": "2008-10", "format": "csv", "upload": True}
+WANTED = {"scopes": "payroll.remit", "client": "employer-001"}
+
+
+@pytest.fixture
+def put(stack: Any) -> Callable[..., None]:
+    """What the employer does with the link, which moto answers only inside."""
+
+    def uploaded(text: str | bytes, remittance_id: str = "E-001_2008-10") -> None:
+        body = text.encode() if isinstance(text, str) else text
+        stack.s3.put_object(Bucket="retiro-files", Key=f"files/remittances/{remittance_id}/file", Body=body)
+
+    return uploaded
+
+
+@pytest.fixture
+def validate(call: Callable[..., Any], machine: Any) -> Callable[..., Any]:
+    """Let the file be validated, and look at it after."""
+
+    def validated(place: str = PLACE, **limits: int) -> Any:
+        answer = call(api.handler, "POST", f"{place}/validation", **WANTED)
+        assert answer.status == 202, answer.text
+        machine.run({"arn:remittances": worker.handler}, **limits)
+        return call(api.handler, "GET", place, **WANTED).body
+
+    return validated
+
+
+def found(call: Callable[..., Any], place: str = PLACE, **query: str) -> Any:
+    return call(api.handler, "GET", f"{place}/errors", query=query or None, **WANTED).body
+
+
+def test_the_place_is_a_signed_link_to_one_object_for_an_hour(remit: Callable[..., Any], stack: Any) -> None:
+    before = stack.ledger_items()
+    answer = remit(ASKED)
+    assert (answer.status, answer.body["status"], answer.body["place"]) == (201, "awaiting_upload", PLACE)
+    link = urllib.parse.urlsplit(answer.body["upload"]["url"])
+    signed = urllib.parse.parse_qs(link.query)
+    assert link.path.endswith("/files/remittances/E-001_2008-10/file")
+    assert (signed["X-Amz-Expires"], signed["X-Amz-Algorithm"]) == (["3600"], ["AWS4-HMAC-SHA256"])
+    assert answer.body["upload"]["method"] == "PUT"
+    assert remit(ASKED).status == 201
+    assert remit(ASKED | {"format": "json"}).code == "remittance_reference_used"
+    assert remit(ASKED, client="employer-002").code == "other_employer"
+    assert stack.ledger_items() == before
+
+
+def test_a_file_is_validated_whole_and_then_credited_by_pages(
+    *,
+    remit: Callable[..., Any],
+    put: Callable[..., None],
+    validate: Callable[..., Any],
+    confirm: Callable[..., Any],
+    credit: Callable[..., int],
+    look: Callable[..., Any],
+    call: Callable[..., Any],
+    passbooks: Passbooks,
+    stack: Any,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Pages of two rows, so that the lines and who is missing lie on several."""
+    for module in (file_store, findings, validation):
+        monkeypatch.setattr(module, "PAGE_ROWS", 2)
+    monkeypatch.setattr(worker, "FILE_PAGE_ROWS", 2)
+    for number in (1, 2):
+        open_plan(passbooks, f"P-{number:06d}")
+    order(stack, "E-001", "2008-10", ("P-000001", 89_23, 0), ("P-000002", 89_23, 0), ("P-000003", 10_00, 0))
+    remit(ASKED)
+    assert call(api.handler, "POST", f"{PLACE}/validation", **WANTED).code == "nothing_uploaded"
+    # 89.23 + 50.00 + 20.00 = 159.23
+    put(
+        "﻿"
+        + csv_file(
+            ["P-000001,installment,89.23,,", "P-000002,installment,50.00,,", "P-000003,contribution,20.00,,"], "159.23"
+        )
+    )
+    seen = validate()
+    assert (seen["status"], seen["count"], seen["total"], seen["error_count"]) == ("awaiting_deposit", 3, "159.23", 0)
+    assert seen["matched"] == {"exact": 1, "missing": 1, "short": 1}
+    assert remit(ASKED).code == "remittance_reference_used"
+    assert confirm({"amount": "159.23", "value_date": "2008-11-10"}, place=PLACE).status == 202
+    credit()
+    seen = look(PLACE).body
+    assert (seen["status"], seen["credited"], seen["clearing"]) == ("closed", 3, "0.00")
+    assert owed_cents(passbooks, "P-000002") == 5354_30 - 50_00
+    assert passbooks.last("P-000003").balances == {"savings": 20_00, "contributions": -20_00}
+    lines = call(api.handler, "GET", f"{PLACE}/lines", **WANTED).body["items"]
+    assert [(one["line"], one["participant_id"], one["result"]) for one in lines] == [
+        (2, "P-000001", "exact"),
+        (3, "P-000002", "short"),
+        (4, "P-000003", None),
+        (0, "P-000003", "missing"),
+    ]
+
+
+def test_a_refused_file_keeps_all_its_errors_and_the_next_version_may_be_right(
+    *,
+    remit: Callable[..., Any],
+    put: Callable[..., None],
+    validate: Callable[..., Any],
+    call: Callable[..., Any],
+    stack: Any,
+) -> None:
+    lines = [
+        "P-000001,contribution,10.00,,José",
+        "P-000009,contribution,89.2,,",
+        "P-000004,contribution,10.00,,",
+        "P-000001,contribution,10.00,,",
+    ]
+    before = stack.ledger_items()
+    remit(ASKED)
+    put(csv_file(lines, "40.00", count=5).encode("latin-1"))
+    seen = validate()
+    assert (seen["status"], seen["error_count"]) == ("refused", 5)
+    errors = found(call, limit="4")
+    rest = found(call, cursor=errors["next_cursor"])
+    assert [(one["line"], one["column"], one["code"]) for one in (*errors["items"], *rest["items"])] == [
+        (2, "name", "not_utf8"),
+        (3, "participant_id", "unknown_participant"),
+        (3, "amount", "amount_form"),
+        (4, "participant_id", "other_employers_participant"),
+        (6, "count", "control_mismatch"),
+    ]
+    assert stack.ledger_items() == before
+    assert validate()["status"] == "refused"
+    put(csv_file(["P-000001,contribution,10.00,,José"], "10.00"))
+    assert validate()["status"] == "awaiting_deposit"
+    versions = stack.s3.list_object_versions(Bucket="retiro-files", Prefix="files/remittances/E-001_2008-10/file")
+    assert len(versions["Versions"]) == 2
+
+
+def test_a_validation_that_stops_goes_on_where_it_was(
+    *,
+    remit: Callable[..., Any],
+    put: Callable[..., None],
+    validate: Callable[..., Any],
+    call: Callable[..., Any],
+    machine: Any,
+) -> None:
+    remit(ASKED)
+    put(csv_file(["P-000001,contribution,10.00,,"], "10.00"))
+    call(api.handler, "POST", f"{PLACE}/validation", **WANTED)
+    machine.waiting.clear()
+    # Sent again it is started again, under the next number; what the first one would still do is fenced.
+    assert validate()["status"] == "awaiting_deposit"
+    assert machine.names == ["remittance_file-E-001_2008-10.1-0001-0001", "remittance_file-E-001_2008-10.1-0001-0002"]
+
+
+def test_a_file_is_tested_and_nothing_is_remitted(
+    *,
+    remit: Callable[..., Any],
+    put: Callable[..., None],
+    validate: Callable[..., Any],
+    call: Callable[..., Any],
+    stack: Any,
+) -> None:
+    order(stack, "E-001", "2008-10", ("P-000001", 10_00, 0))
+    before = stack.ledger_items()
+    place = f"{PLACE}.test"
+    assert remit(ASKED | {"test": True}).body["place"] == place
+    put(csv_file(["P-000001,installment,11.00,,"], "11.00"), "E-001_2008-10.test")
+    seen = validate(place)
+    assert (seen["status"], seen["matched"]) == ("tested", {"over": 1})
+    (line,) = call(api.handler, "GET", f"{place}/lines", **WANTED).body["items"]
+    assert (line["result"], line["ordered"]) == ("over", "10.00")
+    assert stack.ledger_items() == before
+    assert call(api.handler, "GET", PLACE, **WANTED).status == 404
+
+
+def test_json_is_uploaded_too_and_what_is_too_large_is_an_error(
+    *,
+    remit: Callable[..., Any],
+    put: Callable[..., None],
+    validate: Callable[..., Any],
+    call: Callable[..., Any],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    remit(ASKED | {"format": "json"})
+    file = {
+        "control": {"count": 1, "total": "10.00"},
+        "lines": [{"participant_id": "P-000001", "kind": "contribution", "amount": 10.00}],
+    }
+    put(json.dumps(file))
+    assert validate()["status"] == "refused"
+    assert [one["code"] for one in found(call)["items"]] == [Edit.AMOUNT_FORM]
+    put(json.dumps(file).replace("10.0}", '"10.00"}'))
+    monkeypatch.setattr("payroll_deductions.validation.FILE_BYTES_MAX", 10)
+    assert validate()["status"] == "refused"
+    assert [one["code"] for one in found(call)["items"]] == [Edit.FILE_TOO_LARGE]
+
+
+def test_what_the_machine_and_the_gateway_carry_stays_under_their_limits(machine: Any) -> None:
+    """256 KB for a state's output, 6 MB for a function's answer: the local cloud takes more than AWS does."""
+    chunks = list(range(-(-200_000 // worker.FILE_CHUNK_ROWS)))
+    assert len(json.dumps({"chunks": chunks})) < 256_000
+    # A page of an answer has 200 lines; the largest has a name of 100 characters of four bytes, and every amount.
+    line = {"line": 200_001, "participant_id": "P-000000001", "kind": "contribution", "name": "😀" * 100}
+    amounts = dict.fromkeys(("amount", "salary", "ordered", "expected"), "999999999999999.99")
+    largest = json.dumps(line | amounts | {"result": "unknown", "flag": "outside_statutory_rate"})
+    assert 200 * len(largest) < 6_000_000
+    assert FILE_BYTES_MAX > 200_000 * 200
+    assert worker.FILE_CHUNK_ROWS % PAGE_ROWS == 0
+
+
+def test_a_job_of_another_kind_isnt_worked(machine: Any) -> None:
+    event = {"op": "begin", "kind": "yield", "period": "x", "attempt": 1, "number": 1, "phase": "work"}
+    with pytest.raises(ValueError, match="a job of kind yield"):
+        worker.handler(event, Context())
