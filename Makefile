@@ -75,7 +75,7 @@ demo: setup build .tools/ministack/.ready
 	.venv/bin/retiro demo
 
 test: setup build .tools/ministack/.ready
-	.venv/bin/pytest -n 2 --dist loadgroup
+	.venv/bin/pytest -n 2
 
 law: setup
 	.venv/bin/retiro law
