@@ -25,7 +25,8 @@ from retiro.ledger.passbooks import Decision, Passbooks
 from retiro.ledger.plans import Plan, PlanStatus
 from retiro.ledger.savings import Origin
 from retiro.portal import Answer, Body, Principal, conflict, not_found
-from retiro.registry.participants import ParticipantId, profile_of
+from retiro.portal.reach import reached
+from retiro.registry.participants import ParticipantId
 from retiro.registry.table import AlreadyThereError, Item, Table
 from retiro.rules.calendar import Date, puerto_rico_date
 from retiro.rules.money import NonNegativeMoney, PositiveMoney, format_cents
@@ -226,16 +227,13 @@ class PensionFacts:
 
     def _check(self, fact: PensionStarts | ServiceEnds | DeathBenefit | SurvivorsPension, principal: Principal) -> None:
         """The participant is known, in reach and of the fund; a death isn't in the future."""
-        profile = profile_of(self.registry, fact.participant_id)
-        if profile is None or profile.fund != FUND:
+        if reached(self.registry, fact.participant_id, principal).fund != FUND:
             raise not_found(
                 "unknown_participant",
                 en=f"There is no participant {fact.participant_id} of the Employees' Retirement System.",
                 es=f"No existe el participante {fact.participant_id} del Sistema de Retiro de los Empleados.",
                 field="participant_id",
             )
-        principal.must_reach_employer(profile.employer_id)
-        principal.must_reach_fund(profile.fund)
         if isinstance(fact, DeathBenefit) and fact.death_date > puerto_rico_date(self._now):
             raise invalid_input(SECTION, "death_date", "in_the_future")
 

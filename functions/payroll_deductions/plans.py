@@ -19,8 +19,9 @@ from retiro.ledger.passbooks import Decide, Decision, Passbooks
 from retiro.ledger.plans import PlanStatus
 from retiro.ledger.savings import Origin
 from retiro.portal import Principal, conflict, not_found, refused
+from retiro.portal.reach import reached
 from retiro.registry import open_plans
-from retiro.registry.participants import Profile, profile_of
+from retiro.registry.participants import Profile
 from retiro.registry.table import Table
 from retiro.rules.calendar import puerto_rico_date
 from retiro.rules.money import format_cents
@@ -265,16 +266,7 @@ class Plans:
         return view_of(record, day, self.payoff_cents(record, day) if settled else None)
 
     def _profile(self, participant_id: str, principal: Principal) -> Profile:
-        profile = profile_of(self.registry, participant_id)
-        if profile is None:
-            raise not_found(
-                "unknown_participant",
-                en=f"There is no participant {participant_id}.",
-                es=f"No existe el participante {participant_id}.",
-                field="participant_id",
-            )
-        principal.must_reach_employer(profile.employer_id)
-        principal.must_reach_fund(profile.fund)
+        profile = reached(self.registry, participant_id, principal)
         if profile.fund != FUND:
             raise refused(
                 "not_of_program",

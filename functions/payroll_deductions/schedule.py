@@ -6,12 +6,11 @@ which nobody looked is made good by the next look.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import date, timedelta
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from aws_lambda_powertools import Logger
-from pydantic import BaseModel, ConfigDict, field_validator
 
 from payroll_deductions.order_runs import OrderEnvironment, OrderRuns, office_of
 from payroll_deductions.world import Tables
@@ -26,6 +25,7 @@ from retiro.registry import open_plans
 from retiro.registry.table import Table
 from retiro.rules.calendar import format_month, puerto_rico_date
 from retiro.rules.refusals import Refusal
+from retiro.runs.schedules import ScheduledEvent, filled_in
 
 if TYPE_CHECKING:
     from aws_lambda_powertools.utilities.typing import LambdaContext
@@ -35,21 +35,6 @@ SCHEDULE = "(schedule)"
 
 WARNINGS = (60, 15)
 """How many days before the deadline a warning is put on the record."""
-
-
-class ScheduleEvent(BaseModel):
-    """A scheduled time, with its zone. Anything else is refused."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    scheduled_time: datetime
-
-    @field_validator("scheduled_time")
-    @classmethod
-    def _with_zone(cls, value: datetime) -> datetime:
-        if value.tzinfo is None:
-            raise ValueError("a scheduled time without its zone")
-        return value
 
 
 @dataclass(frozen=True)
@@ -131,11 +116,13 @@ def world() -> World:
 def handler(event: Mapping[str, Any], context: "LambdaContext") -> dict[str, Any]:
     """Look at the plans as of the scheduled day, and see that the month's orders are prepared."""
     del context
-    today = puerto_rico_date(ScheduleEvent.model_validate(event).scheduled_time)
+    logger = Logger(service="payroll_deductions")
+    event = filled_in(event, world().lapses.passbooks.clock, logger)
+    today = puerto_rico_date(ScheduledEvent.model_validate(event).scheduled_time)
     counts = world().lapses.look(today)
     run = world().orders.prepare_if_new(format_month(today), SCHEDULE)
     document = {"day": today.isoformat(), **counts, "orders": str(run.id)}
-    Logger(service="payroll_deductions").info("plans looked at", extra=document)
+    logger.info("plans looked at", extra=document)
     return document
 
 

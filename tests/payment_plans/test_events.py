@@ -95,9 +95,13 @@ def test_the_daily_look_warns_on_the_scheduled_day(office: PlansOffice, answer: 
     assert looked == {"day": "2009-08-11", "open": 1, "warned": 1, "lapsed": 0, "orders": "deduction_order/2009-08/1"}
 
 
-def test_a_placeholder_that_the_scheduler_did_not_fill_in_is_refused() -> None:
+def test_a_placeholder_that_an_emulator_left_is_the_clocks_time(office: PlansOffice) -> None:
+    assert schedule.handler(recorded("plans_daily_unfilled"), Context())["day"] == "2008-10-20"  # type: ignore[arg-type]
+
+
+def test_anything_but_a_scheduled_time_is_refused(office: PlansOffice) -> None:
     with pytest.raises(ValidationError):
-        schedule.handler(recorded("plans_daily_unfilled"), Context())  # type: ignore[arg-type]
+        schedule.handler({}, Context())  # type: ignore[arg-type]
 
 
 def test_a_failed_preparation_says_why(office: PlansOffice, answer: Callable[..., Called]) -> None:
