@@ -2,7 +2,7 @@
 
 import pytest
 
-from retiro.ledger import employers
+from retiro.ledger import employers, plans
 from retiro.ledger.lines import Draft, Line, LineError, to_item
 from retiro.ledger.trial_balance import TrialBalance, trial_balance
 from retiro.ledger.verify import Audit, verify_passbook
@@ -91,3 +91,28 @@ def test_what_was_passed_on_and_not_credited_is_a_fault_that_the_audit_names() -
     audit.add(PARTICIPANT, [to_item(line) for line in contributed(enrolled(), ("2025-01-15", 20_000))])
     assert audit.is_clean
     assert (audit.passbooks, audit.lines) == (2, 5)
+
+
+def test_installments_that_are_passed_on_and_in_nobodys_plan_are_a_fault_too() -> None:
+    history = deposited(("R-1", 50_000))
+    passed_on = employers.passing_on(history[-1], "R-1", 0, ON, ANA, installments_cents=8_923)
+    last = after(history, passed_on)[-1]
+    assert last.balances == {"cash": -50_000, "clearing:R-1": 41_077, "installments": 8_923}
+    assert trial_balance([last]).contributions_cents() == {"ERS": 8_923}
+    assert employers.INSTALLMENTS == plans.INSTALLMENTS
+
+
+def test_a_deposit_that_the_bank_takes_back_is_owed_until_the_credits_are_taken_back() -> None:
+    history = deposited(("R-1", 50_000))
+    history = after(history, employers.passing_on(history[-1], "R-1", 20_000, ON, ANA, installments_cents=8_923))
+    history = after(history, employers.deposit_taken_back("R-1", 50_000, ON, ANA))
+    # 500.00 went back; 289.23 of it had been passed on.
+    assert employers.clearing_cents(history[-1], "R-1") == -28_923
+    last = after(history, employers.passing_on_reversed("R-1", 20_000, 8_923, ON, ANA))[-1]
+    assert last.balances == {}
+
+
+def test_no_more_is_passed_on_in_both_together_than_the_clearing_holds() -> None:
+    last = deposited(("R-1", 100))[-1]
+    with pytest.raises(LineError):
+        employers.passing_on(last, "R-1", 60, ON, ANA, installments_cents=41)

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from retiro.ledger.employers import open_remittances
+from retiro.ledger.employers import INSTALLMENTS, open_remittances
 from retiro.ledger.lines import Line
 from retiro.ledger.savings import CONTRIBUTIONS
 
@@ -47,9 +47,13 @@ class TrialBalance:
     def contributions_cents(self) -> dict[str, int]:
         """By fund, what employers passed on and participants weren't credited, or the reverse; empty where all agree.
 
-        Both halves are posted in one transaction, so that anything here is a fault.
+        Of contributions, and where those agree of installments. Both halves are posted in one transaction, so that
+        anything here is a fault.
         """
-        left = {fund: totals.get(CONTRIBUTIONS, 0) for fund, totals in self.totals_cents.items()}
+        left = {
+            fund: totals.get(CONTRIBUTIONS, 0) or totals.get(INSTALLMENTS, 0)
+            for fund, totals in self.totals_cents.items()
+        }
         return {fund: cents for fund, cents in left.items() if cents}
 
     def to_document(self) -> dict[str, Any]:
