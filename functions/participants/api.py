@@ -32,6 +32,7 @@ from participants.models import (
     Selected,
     SelectionChange,
     Statement,
+    StatementQuery,
 )
 from participants.person_keys import PersonKeys
 from participants.reception import Reception
@@ -41,7 +42,7 @@ from participants.transfers import Transfers
 from participants.world import Tables, TablesEnvironment
 from retiro.ledger.credits import known
 from retiro.ledger.keys import KeyConflictError
-from retiro.portal import Portal, Principal, conflict
+from retiro.portal import Language, Portal, Principal, conflict
 from retiro.portal.reach import reached
 from retiro.registry import aws
 from retiro.registry.clients import Party
@@ -123,15 +124,15 @@ def enrol(body: NewParticipant, principal: Principal) -> Participant:
 
 
 @portal.post("/participant-files", scopes="participants.write", status=HTTPStatus.ACCEPTED)
-def enrol_many(body: NewParticipantFile, principal: Principal) -> ParticipantFile:
+def enrol_many(body: NewParticipantFile, principal: Principal, language: Language) -> ParticipantFile:
     """Enrol a file of participants: checked whole, then worked off; `place` is where to look."""
-    return world().reception.receive(body, principal, world().enrolments)
+    return world().reception.receive(body, principal, world().enrolments, language)
 
 
 @portal.get("/participant-files/{file_id}", scopes=("participants.write", "participants.read"))
-def read_file(file_id: FileId, principal: Principal) -> ParticipantFile:
+def read_file(file_id: FileId, principal: Principal, language: Language) -> ParticipantFile:
     """Where a file of participants stands."""
-    return world().reception.status(file_id, principal)
+    return world().reception.status(file_id, principal, language)
 
 
 @portal.get("/participants/{participant_id}", scopes="participants.read")
@@ -167,10 +168,13 @@ def read_passbook(participant_id: ParticipantId, query: PassbookQuery, principal
 
 
 @portal.get("/participants/{participant_id}/statements/{semester}", scopes="participants.read")
-def read_statement(participant_id: ParticipantId, semester: Semester, principal: Principal) -> Statement:
-    """The statement of a posted semester."""
+def read_statement(
+    participant_id: ParticipantId, semester: Semester, query: StatementQuery, principal: Principal
+) -> Statement:
+    """The statement of a posted semester, as it stands now or as it was posted."""
     profile = world().profile(participant_id, principal)
-    return Statements(world().tables.passbooks, world().tables.board).of(profile.participant_id, semester)
+    statements = Statements(world().tables.passbooks, world().tables.board)
+    return statements.of(profile.participant_id, semester, originally=query.as_posted)
 
 
 @portal.post("/participants/{participant_id}/designations", scopes="participants.write")

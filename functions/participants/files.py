@@ -18,6 +18,7 @@ from retiro.ledger.keys import KeyConflictError
 from retiro.ledger.passbooks import Passbooks
 from retiro.registry.jobs import Job, Jobs
 from retiro.registry.table import Table
+from retiro.rules.forms import Sentence
 from retiro.rules.refusals import Refusal
 from retiro.rules.savings_accounts import SECTION
 
@@ -28,6 +29,9 @@ KIND = "participant_file"
 CHUNK_ROWS_MAX = 500
 PAGE_ROWS = 25
 
+_ENROLLED_OTHERWISE = Sentence(
+    "The participant is enrolled with other content.", "El participante está inscrito con otro contenido."
+)
 _ROWS = TypeAdapter(list[Enrolment])
 
 
@@ -74,11 +78,9 @@ class FileKind:
             try:
                 enrolments.enrol(row, by)
             except Refusal as refusal:
-                notes.append(_note(line, row, refusal.code, refusal.sentence.en, refusal.citation))
+                notes.append(_note(line, row, str(refusal.code), refusal.sentence, refusal.citation))
             except KeyConflictError:
-                notes.append(
-                    _note(line, row, "already_enrolled", "The participant is enrolled with another content.", SECTION)
-                )
+                notes.append(_note(line, row, "already_enrolled", _ENROLLED_OTHERWISE, SECTION))
         return notes
 
     def _job(self, job_id: str) -> Job:
@@ -88,10 +90,15 @@ class FileKind:
         return job
 
 
-def _note(line: int, row: Enrolment, code: str, detail: str, citation: str) -> Mapping[str, Any]:
+def _note(line: int, row: Enrolment, code: str, sentence: Sentence, citation: str) -> Mapping[str, Any]:
     return {
-        "line": line, "participant_id": row.participant_id, "code": str(code), "detail": detail, "citation": citation
-    }  # fmt: skip
+        "line": line,
+        "participant_id": row.participant_id,
+        "code": code,
+        "en": sentence.en,
+        "es": sentence.es,
+        "citation": citation,
+    }
 
 
 def _object_key(file_id: str, digest: str) -> str:

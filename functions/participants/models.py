@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, ConfigDict, Field, JsonValue, SecretStr, StringConstraints
 
 from participants.enrolment import EnrolmentFields
-from retiro.portal import Amount, Answer, Body, PageQuery
+from retiro.portal import Amount, Answer, Body, PageQuery, Query
 from retiro.registry.participants import EmployerId, ParticipantId, Reference
 from retiro.rules.calendar import Date, Semester
 from retiro.rules.forms import form_error
@@ -125,6 +125,12 @@ def _moment(text: str) -> str:
 
 
 Moment = Annotated[str, AfterValidator(_moment), Field(examples=["2025-07-10T16:00:00Z"])]
+
+
+class StatementQuery(Query):
+    """`as_posted`: the semester as it was posted, without what came late."""
+
+    as_posted: bool = False
 
 
 class PassbookQuery(PageQuery):

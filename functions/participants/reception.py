@@ -1,15 +1,16 @@
 """A file of enrolments at the door: all rows are checked before any is taken; each error is listed with its line."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
+from typing import Any
 
 from participants.enrolment import Enrolment, Enrolments
 from participants.files import FileStore
 from participants.models import FileControl, NewParticipantFile, ParticipantFile, RowError
 from participants.person_keys import PersonKeys
-from retiro.portal import FieldError, Principal, Problem, conflict, not_found
+from retiro.portal import FieldError, Language, Principal, Problem, conflict, not_found, spoken
 from retiro.registry.jobs import Job, Jobs
 from retiro.rules.forms import Sentence
 from retiro.rules.money import format_cents
@@ -30,7 +31,9 @@ class Reception:
     person_keys: PersonKeys
     starter: JobStarter
 
-    def receive(self, body: NewParticipantFile, principal: Principal, enrolments: Enrolments) -> ParticipantFile:
+    def receive(
+        self, body: NewParticipantFile, principal: Principal, enrolments: Enrolments, language: Language
+    ) -> ParticipantFile:
         """Take the file and start working it off. The same file again is started again where it isn't done.
 
         Raises 403 for another agency's rows, 422 with every error, 409 for another content under the same reference.
@@ -44,9 +47,9 @@ class Reception:
         file_id = f"{principal.employer_id or principal.party}_{body.reference}"
         job = self._open(file_id, rows, principal)
         self.starter.start(file_id)
-        return self._view(self.jobs.get(file_id) or job)
+        return self._view(self.jobs.get(file_id) or job, language)
 
-    def status(self, file_id: str, principal: Principal) -> ParticipantFile:
+    def status(self, file_id: str, principal: Principal, language: Language) -> ParticipantFile:
         """Where the file stands. Raises 404, and 403 for another agency's file."""
         job = self.jobs.get(file_id)
         if job is None:
@@ -55,7 +58,7 @@ class Reception:
             )
         if principal.employer_id is not None:
             principal.must_reach_employer(file_id.split("_", 1)[0])
-        return self._view(job)
+        return self._view(job, language)
 
     def _open(self, file_id: str, rows: Sequence[Enrolment], principal: Principal) -> Job:
         digest = self.files.put(file_id, rows)
@@ -69,7 +72,7 @@ class Reception:
             )
         return job
 
-    def _view(self, job: Job) -> ParticipantFile:
+    def _view(self, job: Job, language: Language) -> ParticipantFile:
         cursors = self.jobs.cursors(job.job_id)
         return ParticipantFile(
             file_id=job.job_id,
@@ -77,8 +80,13 @@ class Reception:
             place=f"/participant-files/{job.job_id}",
             done=sum(cursor.done for cursor in cursors),
             of=job.rows,
-            errors=[RowError(**note) for cursor in cursors for note in cursor.notes],
+            errors=[_row_note(note, language) for cursor in cursors for note in cursor.notes],
         )
+
+
+def _row_note(note: Mapping[str, Any], language: Language) -> RowError:
+    said = {name: value for name, value in note.items() if name not in set(Language)}
+    return RowError(**said, detail=spoken(Sentence(note["en"], note["es"]), language))
 
 
 def _control_errors(control: FileControl, rows: Sequence[Enrolment]) -> Iterator[FieldError]:

@@ -1,6 +1,7 @@
 """A participant's statement of a posted semester, recomputed from the passbook and the figures that it was posted on.
 
-Late credits that came since, and their differences of the semester, are in it: it is the semester as it stands now.
+It is the semester as it stands now, with the late credits that came since and their differences in it; or, where that
+is asked for, as it was posted.
 """
 
 from dataclasses import dataclass
@@ -24,7 +25,7 @@ class Statements:
     passbooks: Passbooks
     board: BoardBook
 
-    def of(self, participant_id: str, semester: Semester) -> Statement:
+    def of(self, participant_id: str, semester: Semester, *, originally: bool) -> Statement:
         """The statement of a semester. Raises 404 where the semester isn't posted for this participant."""
         history = self.passbooks.history(participant_id)
         posted = next((one for one in posted_semesters(history, semester.starts_on) if one.semester == semester), None)
@@ -35,10 +36,11 @@ class Statements:
                 es=f"El rendimiento de {semester} no está acreditado a este participante.",
                 field="semester",
             )
-        figures = PostedFigures(self.passbooks.store, self.board)
-        given = as_posted(history, posted, figures.of(history, semester.starts_on)[str(semester)])
-        determination = str(posted.determination)
-        found = semester_yield(given, acts=figures.acts(determination))
+        if originally:
+            history = history[: posted.line.sequence]
+        figures = PostedFigures(self.passbooks.store, self.board).of(history, semester.starts_on)[str(semester)]
+        given = as_posted(history, posted, figures)
+        found = semester_yield(given, acts=figures.acts)
         return Statement(
             participant_id=participant_id,
             semester=semester,
@@ -52,7 +54,7 @@ class Statements:
             yield_date=found.yield_date,
             sequence=posted.line.sequence,
             changed_by=[line.sequence for line in history if str(semester) in line.differences],
-            determination=determination,
+            determination=str(posted.determination),
             citations=_CITATIONS,
             receipt=found.receipt.model_dump(mode="json"),
         )

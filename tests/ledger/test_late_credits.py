@@ -1,6 +1,7 @@
 """Late credits, corrections and reversals: what belongs to a posted semester, put right by new lines."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
@@ -21,6 +22,7 @@ from retiro.ledger.month_ends import MonthEnds
 from retiro.ledger.savings import YieldPosting
 from retiro.ledger.verify import verify_passbook
 from retiro.rules.calendar import Semester
+from retiro.rules.receipts import Act
 from retiro.rules.refusals import Refusal, RefusalCode
 from tests.ledger.makers import (
     ANA,
@@ -305,7 +307,25 @@ def test_only_a_credit_can_be_corrected() -> None:
     assert refused.value.code is RefusalCode.NEEDS_DECISION
 
 
+def test_the_receipt_names_for_each_semester_the_act_that_adopted_its_setting() -> None:
+    """The settings of each semester are its own, and so is what adopted them."""
+    name = "average_balance_method"
+    figures = {
+        semester: replace(FIGURES[semester], settings={name: "month_end"}, acts={name: Act(source, day(in_force_from))})
+        for semester, source, in_force_from in (
+            ("FY2025-S1", "Resolution 2024-01", "2024-01-01"),
+            ("FY2025-S2", "Resolution 2025-07", "2025-01-01"),
+        )
+    }
+    _, result = late_credit(two_semesters_posted(), Late(30_000, day("2024-09-10"), TODAY), figures, ANA)
+    used = [(one.on.isoformat(), one.source.en) for one in result.receipt.settings if one.name == name]
+    assert used == [("2024-12-31", "Resolution 2024-01"), ("2025-06-30", "Resolution 2025-07")]
+
+
 def test_figures_are_read_from_the_body_of_a_run_s_evidence() -> None:
-    body = {"option_yields": {"OTHER": {"semester_percent": "0.5"}}, "settings": {"a": "b"}, "closure_days": []}
-    assert AsPosted.of_body(body) == AsPosted({"OTHER": {"semester_percent": "0.5"}}, {"a": "b"}, [])
+    act = {"source": "Resolution 2025-07", "in_force_from": "2025-01-01"}
+    yields = {"OTHER": {"semester_percent": "0.5"}}
+    body = {"option_yields": yields, "settings": {"a": "b"}, "closure_days": [], "acts": {"a": act}}
+    expected = AsPosted(yields, {"a": "b"}, [], {"a": Act("Resolution 2025-07", day("2025-01-01"))})
+    assert AsPosted.of_body(body) == expected
     assert NOW.date() == TODAY

@@ -89,6 +89,12 @@ def test_the_person_is_kept_as_a_keyed_hash_and_the_identifier_nowhere(
         assert "123456789" not in text
 
 
+def test_an_identifier_sent_as_a_number_is_refused_and_not_said_back(write: Callable[..., Any]) -> None:
+    answer = write("POST", "/participants", NEW | {"person_identifier": 123456789})
+    assert (answer.status, answer.body["field"]) == (422, "person_identifier")
+    assert "123456789" not in answer.text
+
+
 @pytest.mark.parametrize(
     ("change", "field", "code"),
     [

@@ -148,7 +148,16 @@ def test_a_row_that_cant_be_taken_is_noted_and_stops_no_other(
     assert [(error["line"], error["participant_id"], error["code"]) for error in seen["errors"]] == [
         (1, "P-000001", "already_enrolled")
     ]
+    said = read(FILE, headers={"Accept-Language": "es"}).body["errors"][0]["detail"]
+    assert said == "El participante está inscrito con otro contenido."
     assert read("/participants/P-000001").body["savings"] == "10000.00"
+
+
+def test_a_fault_of_form_names_the_line_of_the_file(write: Callable[..., Any]) -> None:
+    rows = [row(1), row(2), row(3, birth_date=19700404)]
+    (error,) = write("POST", "/participant-files", file_of(rows)).body["errors"]
+    assert error["field"] == "participants.2.birth_date"
+    assert error["detail"].endswith("(line 3)")
 
 
 def test_the_kept_file_has_no_identifier(write: Callable[..., Any], stack: Any) -> None:

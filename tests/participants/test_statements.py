@@ -9,6 +9,7 @@ import pytest
 from retiro.ledger import savings
 from retiro.ledger.lines import next_line
 from retiro.ledger.savings import Origin
+from retiro.ledger.store import LedgerStore
 from tests.participants.conftest import NEW
 from tests.participants.semesters import passbooks_of, post_fy2025_s2
 
@@ -115,6 +116,10 @@ def test_a_transfer_of_a_posted_semester_is_a_late_credit_with_the_difference_sy
     after = read(STATEMENT).body
     assert (after["average_monthly_balance"], after["yield"], after["closing_balance"]) == (average, yield_now, closing)
     assert after["changed_by"] == [4]
+    assert read(STATEMENT, query={"as_posted": "true"}).body == before
+    evidence = LedgerStore(stack.dynamodb, "retiro-ledger").get_evidence("late_credit", "P-000001/00000004")
+    used = evidence.body["settings"]
+    assert [one["source"]["en"] for one in used if one["name"] == "cmt_semester_conversion"] == ["Resolution 2025-07"]
     again = write("POST", f"{PATH}/transfers", transfer)
     assert again.body == answer.body
     other = write("POST", f"{PATH}/transfers", transfer | {"reference": "T-2"})

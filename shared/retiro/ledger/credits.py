@@ -19,7 +19,6 @@ from retiro.ledger.passbooks import Decision
 from retiro.ledger.savings import CONTRIBUTIONS, TRANSFERS, Origin
 from retiro.ledger.store import LedgerStore
 from retiro.rules.calendar import Semester
-from retiro.rules.receipts import Act
 from retiro.rules.refusals import Refusal, RefusalCode
 
 EVIDENCE = "late_credit"
@@ -45,11 +44,6 @@ class PostedFigures:
         posted = late_credits.posted_semesters(history, legal_date)
         return {str(one.semester): self._figures(history[-1], one) for one in posted}
 
-    def acts(self, determination: str) -> dict[str, Act]:
-        """The acts that adopted the settings of a posted semester, by setting, for its receipt."""
-        acts = self._body_of(determination)["acts"]
-        return {name: Act(act["source"], date.fromisoformat(act["in_force_from"])) for name, act in acts.items()}
-
     def _figures(self, last: Line, posted: Posted) -> AsPosted:
         if posted.determination is not None:
             return AsPosted.of_body(self._body_of(posted.determination))
@@ -58,8 +52,12 @@ class PostedFigures:
     def _of_board(self, last: Line, semester: Semester) -> AsPosted:
         adopted = self._adopted(last.fund)
         selected = savings.selection_in_force(last.state, semester.ends_on)
-        closed = [day.isoformat() for day in adopted.closure_days()]
-        return AsPosted(adopted.option_yields(semester, list(selected)), adopted.settings(semester.ends_on), closed)
+        return AsPosted(
+            adopted.option_yields(semester, list(selected)),
+            adopted.settings(semester.ends_on),
+            [day.isoformat() for day in adopted.closure_days()],
+            adopted.acts(semester.ends_on),
+        )
 
 
 @dataclass(frozen=True)

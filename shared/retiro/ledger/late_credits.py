@@ -30,6 +30,7 @@ from retiro.ledger.savings import (
 from retiro.rules import savings_accounts
 from retiro.rules.calendar import Semester
 from retiro.rules.money import format_cents
+from retiro.rules.receipts import Act, part_name
 from retiro.rules.refusals import Refusal, RefusalCode
 from retiro.rules.savings_accounts import LateCredit, SemesterYieldGiven
 
@@ -39,16 +40,20 @@ LATE_LINE = "late_line"
 
 @dataclass(frozen=True, slots=True)
 class AsPosted:
-    """The figures that a semester was posted on, in the form of the determination `semester_yield`."""
+    """The figures that a semester was posted on, as `semester_yield` takes them; `acts` adopted the settings."""
 
     option_yields: Mapping[str, Any]
     settings: Mapping[str, str] = field(default_factory=dict)
     closure_days: Sequence[str] = ()
+    acts: Mapping[str, Act] = field(default_factory=dict)
 
     @classmethod
     def of_body(cls, body: Mapping[str, Any]) -> "AsPosted":
         """From the body of a yield run's evidence."""
-        return cls(body["option_yields"], body["settings"], body["closure_days"])
+        acts = {
+            name: Act(act["source"], date.fromisoformat(act["in_force_from"])) for name, act in body["acts"].items()
+        }
+        return cls(body["option_yields"], body["settings"], body["closure_days"], acts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,7 +283,10 @@ def _determined(history: Sequence[Line], movement: tuple[date, int], figures: Ma
     given = savings_accounts.late_credit.parse({"movement": _movement(legal_date, cents), "semesters": semesters})
     for one, semester_given in zip(posted, given.semesters, strict=True):
         _check_reproduced(history, one, semester_given)
-    return savings_accounts.late_credit(given)
+    acts = {
+        part_name(one.semester, name): act for one in posted for name, act in figures[str(one.semester)].acts.items()
+    }
+    return savings_accounts.late_credit(given, acts=acts)
 
 
 def _as_posted(history: Sequence[Line], posted: Posted, figures: AsPosted) -> dict[str, Any]:

@@ -21,6 +21,8 @@ from retiro.rules.money import MONEY_PATTERN, format_cents, parse_cents
 BODY_BYTES_MAX = 1_000_000
 
 _CITATION = "Retiro API v1, values"
+_SHOWN_KINDS = frozenset(kind for kind in FORMS if kind.startswith(("money", "percent"))) | {"date"}
+"""The forms of which a JSON number that came is shown. In any other field a number may be a person's."""
 _OTHER_FORM = Sentence("doesn't have the form that it must have", "no tiene la forma que debe tener")
 
 Amount = Annotated[
@@ -117,12 +119,21 @@ def invalid_input(place: str, invalid: ValidationError, received: Any) -> Proble
 
 def _field_error(place: str, error: ErrorDetails, received: Any) -> FieldError:
     location, value = _place_of(error["loc"], received)
+    is_shown = isinstance(value, Decimal) and error["type"] in _SHOWN_KINDS
     return FieldError(
         (place, *location),
         error["type"],
-        FORMS.get(error["type"], _OTHER_FORM),
-        str(value) if isinstance(value, Decimal) else None,
+        _on_line(location, FORMS.get(error["type"], _OTHER_FORM)),
+        str(value) if is_shown else None,
     )
+
+
+def _on_line(location: Sequence[str | int], rule: Sentence) -> Sentence:
+    """What must be, and on which line of a list, counted from one as who wrote the file counts."""
+    index = next((step for step in location if isinstance(step, int)), None)
+    if index is None:
+        return rule
+    return Sentence(f"{rule.en} (line {index + 1})", f"{rule.es} (línea {index + 1})")
 
 
 def _place_of(steps: Sequence[str | int], received: Any) -> tuple[tuple[str | int, ...], Any]:

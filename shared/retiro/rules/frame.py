@@ -16,7 +16,7 @@ from retiro.rules import settings as board_settings
 from retiro.rules.forms import Form, Sentence
 from retiro.rules.money import format_cents, format_decimal, format_percent, round_half_away
 from retiro.rules.parameters import Parameter
-from retiro.rules.receipts import NO_ACTS, Act, ParameterUsed, Receipt, SettingUsed, Step
+from retiro.rules.receipts import NO_ACTS, Act, ParameterUsed, Receipt, SettingUsed, Step, part_name
 from retiro.rules.refusals import Refusal, refuse_form
 
 _BY_DEFAULT = Sentence("default of the program; no act of the Board", "valor por omisión; sin acto de la Junta")
@@ -111,13 +111,21 @@ class Worksheet:
         if question not in self.open_questions:
             self.open_questions.append(question)
 
-    def summary(self) -> "Worksheet":
-        """A worksheet for a part worked again: its parameters and settings count, its steps and questions don't."""
+    def summary(self, part: object) -> "Worksheet":
+        """A worksheet for a part worked again: its parameters and settings count, its steps and questions don't.
+
+        An act that is named for the part (`receipts.part_name`) is the part's; others are those of the whole.
+        """
+        own = {
+            name: self.acts[of_part]
+            for name in board_settings.SETTINGS
+            if (of_part := part_name(part, name)) in self.acts
+        }
         return Worksheet(
             self.determination,
             self.citation,
             self.inputs,
-            self.acts,
+            {**self.acts, **own},
             self.parameters,
             self.settings,
         )

@@ -74,4 +74,9 @@ class Act:
     in_force_from: date
 
 
+def part_name(part: object, setting: str) -> str:
+    """The name of a setting in a part that has acts of its own, like a semester of a late credit."""
+    return f"{part}/{setting}"
+
+
 NO_ACTS: Mapping[str, Act] = {}

@@ -91,9 +91,9 @@ def _difference(
 ) -> int:
     """The new yield of a semester less the old, in cents."""
     with_movement = [*posted.movements, movement] if first else posted.movements
-    again = figures_of(posted, posted.opening_balance + carried_cents, with_movement, sheet.summary())
-    before = figures_of(posted, posted.opening_balance, posted.movements, sheet.summary())
     semester = posted.semester
+    again = figures_of(posted, posted.opening_balance + carried_cents, with_movement, sheet.summary(semester))
+    before = figures_of(posted, posted.opening_balance, posted.movements, sheet.summary(semester))
     difference_cents = again.yield_cents - before.yield_cents
     sheet.money(
         f"{SECTION}(a)(3)",
