@@ -18,8 +18,7 @@ from participants import api as participants
 from retiro.ledger import annuities, savings
 from retiro.ledger.board import BoardBook
 from retiro.ledger.encoding import content_hash
-from retiro.ledger.keys import BusinessKey, KeyKind
-from retiro.ledger.lines import SAVINGS, Draft, Line
+from retiro.ledger.lines import SAVINGS, Draft, Line, next_line
 from retiro.ledger.passbooks import Passbooks
 from retiro.ledger.resolutions import RESOLUTION
 from retiro.ledger.savings import Origin, YieldPosting
@@ -118,15 +117,15 @@ class Judges:
         }
         assert self.write("/participants", body).status == 201
 
-    def append(self, judge: str, decide: Callable[[Line], Draft | Sequence[Draft]]) -> Line:
-        """Lines as another function would write them; the last of them."""
-
-        def decided(last: Line | None) -> Draft | Sequence[Draft]:
-            assert last is not None
-            return decide(last)
-
-        key = BusinessKey(KeyKind.CORRECTION, f"test {next(self.numbers)}")
-        return self.passbooks.append(judge, decided, key=key, content={}).lines[-1]
+    def append(self, judge: str, *decided: Callable[[Line], Draft | Sequence[Draft]]) -> Line:
+        """Lines as another function would write them, put as a run puts them; the last of them."""
+        last = self.last(judge)
+        for decide in decided:
+            drafts = decide(last)
+            for draft in [drafts] if isinstance(drafts, Draft) else drafts:
+                last = next_line(last, draft, passbook=judge, fund=last.fund, recorded_at=self.clock())
+                self.passbooks.store.put_line(last)
+        return last
 
     def credit(self, cents: int, on: str, judge: str = JUDGE) -> Line:
         day = date.fromisoformat(on)
@@ -152,23 +151,12 @@ class Judges:
 
         return self.append(judge, decide)
 
-    def pay(self, first: str, last: str, judge: str = JUDGE) -> list[Line]:
-        """The annuity of each month from the first through the last, paid on its last day."""
-        month, lines = parse_month(first), []
-        while month <= parse_month(last):
-            lines.append(self._pay(month, judge))
-            month = add_months(month, 1)
-        return lines
-
-    def _pay(self, month: date, judge: str) -> Line:
-        last_day = add_months(month, 1) - timedelta(days=1)
-
-        def decide(last: Line) -> Draft:
-            paid = annuities.due(last, month)
-            assert paid is not None
-            return annuities.payment(paid, last_day, 1, BY_THE_OFFICE)
-
-        return self.append(judge, decide)
+    def pay(self, first: str, last: str, judge: str = JUDGE) -> Line:
+        """The annuity of each month from the first through the last, paid on its last day; the last payment."""
+        months = [parse_month(first)]
+        while months[-1] < parse_month(last):
+            months.append(add_months(months[-1], 1))
+        return self.append(judge, *(payment_of(month) for month in months))
 
     # the doors
 
@@ -252,6 +240,17 @@ class Judges:
         approved = self.approve(entered, heirs=True)
         assert approved.status == 201, approved.text
         return approved.body
+
+
+def payment_of(month: date) -> Callable[[Line], Draft]:
+    """The payment of a month, on its last day."""
+
+    def decide(last: Line) -> Draft:
+        paid = annuities.due(last, month)
+        assert paid is not None
+        return annuities.payment(paid, add_months(month, 1) - timedelta(days=1), 1, BY_THE_OFFICE)
+
+    return decide
 
 
 def payees(answer: Mapping[str, Any]) -> list[tuple[str, str, str, str | None]]:

@@ -116,7 +116,7 @@ def test_a_payment_that_came_back_was_not_received(judges: Judges) -> None:
     # June's came back from the bank: the account was closed
     judges.append(
         JUDGE,
-        lambda _: annuities.returned(judges.history(), paid[-1].sequence, date(2025, 7, 3), BY_THE_OFFICE),
+        lambda _: annuities.returned(judges.history(), paid.sequence, date(2025, 7, 3), BY_THE_OFFICE),
     )
     judges.designate("A")
     judges.dies("2025-04-10")
