@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from annuities.determined import Facts, annuity_id, corrected, correction_of, issued
+from annuities.determined import Facts, annuity_id, check_ground, corrected, correction_of, issued
 from annuities.entries import Entry, checked_same, hash_of
 from annuities.models import AnnuityState, Contract, Correction, Retiring
 from annuities.world import World
@@ -63,7 +63,8 @@ class Contracts:
     def enter_correction(
         self, identifier: str, asked: Correction, profile: Profile, principal: Principal
     ) -> AnnuityState:
-        """(d): enter a correction, for another person to approve."""
+        """(d): enter a correction, for another person to approve. Without a ground there is none."""
+        check_ground(asked)
         facts = self.world.facts(profile.participant_id)
         contract = corrected(self._standing(identifier, facts), asked, facts)
         request = asked.model_dump(mode="json", exclude_none=True)

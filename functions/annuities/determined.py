@@ -118,10 +118,8 @@ def issued(asked: Retiring, profile: Profile, facts: Facts) -> tuple[Contract, B
 def corrected(standing: Contract, asked: Correction, facts: Facts) -> Contract:
     """(d): the contract that supersedes the one in force. What has come into the account since is in its balance.
 
-    Raises `Refusal`: `death_reported`, `no_annuity`, `correction_changes_nothing`, and what `issued` does; 422 without
-    a ground.
+    Raises `Refusal`: `death_reported`, `no_annuity`, `correction_changes_nothing`, and what `issued` does.
     """
-    _check_ground(asked)
     in_force = annuities.annuity_in_force(facts.last)
     retirement = Retirement(asked.retirement_date or standing.retirement_date, asked.birth_date or standing.birth_date)
     _check_after_separation(standing.separated_on, retirement.retirement_date)
@@ -190,8 +188,8 @@ def _check_not_to_come(retirement_date: date, today: date) -> None:
         raise invalid_input(f"{SECTION}(b)", "retirement_date", "in_the_future")
 
 
-def _check_ground(asked: Correction) -> None:
-    """(d): never changed, save by an error or an express provision, cited."""
+def check_ground(asked: Correction) -> None:
+    """(d): never changed, save by an error or an express provision, cited. Raises 422."""
     if asked.ground is None or asked.citation is None:
         raise refused(
             "correction_without_ground",

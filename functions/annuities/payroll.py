@@ -9,15 +9,12 @@ from retiro.ledger.board import BoardBook
 from retiro.ledger.figures import Ending, Figures
 from retiro.ledger.store import LedgerStore
 from retiro.registry.runs import Chunk, Run, RunBook, RunStatus
-from retiro.rules.calendar import add_months, format_month, last_business_day, last_day_of_month, puerto_rico_date
+from retiro.rules.calendar import format_month, last_business_day, puerto_rico_date
 from retiro.rules.judiciary_hybrid import SYSTEM
 from retiro.rules.version import RULES_VERSION
 from retiro.runs.desk import ConflictCode, Desk, RunConflictError
 from retiro.runs.exceptions import Found, exceptions_page
 from retiro.runs.objects import RunObjects
-
-WARNED_MONTHS = 3
-"""How many months ahead a payroll names what ends: the Board needs them to adopt another."""
 
 PAYMENT_FILE = "payment_file"
 """The detail of a run that names its payment file."""
@@ -80,12 +77,12 @@ class Payrolls:
             _paid_on(figures, month),
             self.book.attempts(ANNUITY_RUN, period),
             self.book.attempts(ANNUITY_REVERSAL_RUN, period),
-            warnings_on(figures, self.today),
+            figures.ending_soon(self.today),
         )
 
     def warnings(self, on: date) -> list[Ending]:
         """What ends within the next months with nothing adopted after it."""
-        return warnings_on(self.board.adopted(SYSTEM), on)
+        return self.board.adopted(SYSTEM).ending_soon(on)
 
     def chunks(self, run: Run) -> list[Chunk]:
         """A run's chunks, which say how far it is."""
@@ -176,12 +173,6 @@ class Payrolls:
         if latest is None:
             raise NoPayrollError
         return latest
-
-
-def warnings_on(figures: Figures, on: date) -> list[Ending]:
-    """What is in force on a day and ends within the next months with nothing adopted after it."""
-    last = add_months(on.replace(day=1), WARNED_MONTHS)
-    return figures.endings(on, last.replace(day=last_day_of_month(last.year, last.month)))
 
 
 def _paid_on(figures: Figures, month: date) -> date:

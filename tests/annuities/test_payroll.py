@@ -452,7 +452,7 @@ def test_the_schedule_prepares_the_month_of_its_own_time_once(pensioners):
     assert (run["status"], run["prepared_by"], run["lines"]) == ("prepared", "(schedule)", 1)
 
 
-@pytest.mark.parametrize(("until", "warned"), [("2026-12-31", True), ("2027-01-31", True), ("2027-02-01", False)])
+@pytest.mark.parametrize(("until", "warned"), [("2026-12-31", True), ("2027-01-15", True), ("2027-01-16", False)])
 def test_the_schedule_warns_before_a_table_ends_and_not_on_the_day(program, until, warned):
     """BR-01: https://github.com/openfisca/openfisca-core/issues/437."""
     program.adopt("factor_table", **(TABLE | {"until": until}))
