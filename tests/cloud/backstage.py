@@ -25,6 +25,7 @@ from retiro.registry.table import Table
 from tests.cloud.waiting import until
 
 YIELD_WORKER = "SemesterYieldsWorker"
+SCHEDULE = "SemesterYieldsSchedule"
 
 
 class Backstage:

@@ -12,19 +12,18 @@ from pathlib import Path
 import pytest
 
 from cli.cloud import ROOT, Cloud
-from tests.cloud.backstage import Backstage
+from tests.cloud.backstage import SCHEDULE, Backstage
 from tests.cloud.office import Office
 
 PARAMETERS = {"ChunkAccounts": "7", "InvocationAccounts": "3", "AuditChunks": "3"}
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """All tests of this folder run in one process, so that the cloud is started once."""
+    """Mark the tests of this folder: `-m "not cloud"` leaves them out."""
     here = Path(__file__).parent
     for item in items:
         if item.path.is_relative_to(here):
             item.add_marker(pytest.mark.cloud)
-            item.add_marker(pytest.mark.xdist_group("cloud"))
 
 
 @pytest.fixture(scope="session")
@@ -36,6 +35,8 @@ def office() -> Iterator[Office]:
         cloud.start()
         cloud.deploy(PARAMETERS)
         office = Office(Backstage(cloud))
+        # Every adoption calls this function. One that is awake already takes them one after the other.
+        office.behind.invoke(SCHEDULE, {"scheduled_time": "2018-12-31T18:00:00-04:00"})
         office.adopt_all()
         yield office
     finally:

@@ -67,14 +67,12 @@ def test_what_is_changed_or_taken_away_raises_the_alarm_and_is_named_by_the_audi
     assert {passbook for passbook, _, _ in named} - set(three) <= {"ERS"}
 
 
-def test_an_audit_of_what_nobody_touched_finds_nothing(three, behind):
-    answer = behind.audit()
-    assert (answer["status"], answer["named"]) == ("clean", [])
-    assert answer["passbooks"] >= len(three)
-    assert answer["lines"] >= 3 * len(three)
-
-
-@pytest.mark.parametrize(("schedule", "hour"), [("audit-nightly", 2), ("yields-daily", 18)])
-def test_the_stacks_own_schedules_are_there(behind, schedule, hour):
-    found = behind.stack.client("scheduler").get_schedule(Name=f"{behind.stack.name}-{schedule}")
-    assert (found["State"], found["ScheduleExpression"]) == ("ENABLED", f"cron(0 {hour} * * ? *)")
+def test_the_bucket_keeps_every_version_of_an_object(behind):
+    s3, bucket = behind.stack.client("s3"), behind.stack.outputs["FilesBucket"]
+    for body in (b"first", b"second"):
+        s3.put_object(Bucket=bucket, Key="files/test", Body=body)
+    versions = s3.list_object_versions(Bucket=bucket, Prefix="files/test")["Versions"]
+    assert [
+        s3.get_object(Bucket=bucket, Key="files/test", VersionId=one["VersionId"])["Body"].read()
+        for one in sorted(versions, key=lambda one: one["IsLatest"])
+    ] == [b"first", b"second"]

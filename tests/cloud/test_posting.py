@@ -65,7 +65,7 @@ def test_a_stopped_execution_and_killed_workers_post_every_account_once_when_res
 
 def test_two_executions_at_the_same_time_post_every_account_once(office, behind):
     """0.15 + 0.14 + 0.13 + 0.15 + 0.17 + 0.14 = 0.88; 10,000.00 × 0.88 / 12 % = 7.33."""
-    semester, ids = "FY2021-S1", people(102, 14)
+    semester, ids = "FY2021-S1", people(102, 10)
     office.enrol(ids, on="2020-07-01")
     approved_and_frozen(office, semester, ids)
     run = behind.attempts(semester)[-1]
@@ -92,7 +92,7 @@ def test_after_paused_nothing_is_written_and_what_lands_meanwhile_changes_no_fig
 
     500.00 on 2022-03-15 stands in four of six month-ends: 10,333.33… × 12.49 / 12 % = 107.55, so 3.47 come late.
     """
-    semester, ids = "FY2022-S2", people(103, 30)
+    semester, ids = "FY2022-S2", people(103, 24)
     office.enrol(ids, on="2022-01-03")
     prepared = approved_and_frozen(office, semester, ids)
     office.pause(semester)
