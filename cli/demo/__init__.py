@@ -15,6 +15,7 @@ from cli.audit import audited, read_trial_balance
 from cli.cloud import ROOT, Cloud
 from cli.demo import population, show
 from cli.demo.people import People
+from cli.demo.plans import PlanScenes
 from cli.demo.population import SEMESTER
 from cli.demo.scenes import Progress, Scenes
 
@@ -44,19 +45,22 @@ def demo(lang: str, cloud_name: str) -> None:
     lines_before = audited(cloud.stack)["lines"] if posted_before else 0
 
     standing = _act(console, scenes, posted_before=posted_before)
+    with console.status("a payment plan: bought, paid by payroll and by pension, and a death"):
+        plan = PlanScenes(people).play()
     with console.status("auditing every passbook"):
         audit = audited(cloud.stack)
 
     show.run(console, standing)
     show.exceptions(console, scenes.exceptions())
     show.statements(console, [scenes.statement(one) for one in _samples(scenes)], lang)
+    show.plan(console, plan)
     show.trial_balance(console, read_trial_balance(cloud.stack))
     show.audit(console, audit)
     if posted_before:
         show.second_time(console, lines_before, audit["lines"])
     seconds = round(time.monotonic() - started, 1)
     summary = _summary(standing, scenes.statement(SAMPLE), audit, seconds)
-    _write("demo.json", summary)
+    _write("demo.json", summary | {"plans": plan})
     console.print(f"\nbuild/demo.json is written. {seconds} seconds. The cloud runs on: make down stops it.")
     if audit["status"] != "clean" or (posted_before and lines_before != audit["lines"]):
         raise SystemExit(1)

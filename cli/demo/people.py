@@ -6,6 +6,7 @@ from functools import cached_property
 from cli.api import Api
 from cli.demo.population import EMPLOYERS, FUND
 from cli.stacks import Stack
+from retiro.ledger.plans import PENSION_PAYROLL
 from retiro.registry import clients, employers
 from retiro.registry.clients import Binding, Party
 from retiro.registry.table import Table
@@ -17,6 +18,9 @@ ADOPTS = "demo-person-4"
 CLERK = "demo-person-5"
 TREASURER = "demo-person-6"
 
+PAYERS = (*EMPLOYERS, PENSION_PAYROLL)
+"""Who withholds and remits."""
+
 
 @dataclass(frozen=True)
 class People:
@@ -26,9 +30,9 @@ class People:
     language: str = "en"
 
     def introduce(self) -> None:
-        """Bind the clients to their parties and register the employers. A second time changes nothing."""
+        """Bind the clients to their parties and register the payers. A second time changes nothing."""
         registry = Table(self.stack.client("dynamodb"), self.stack.outputs["RegistryTable"])
-        for employer_id in EMPLOYERS:
+        for employer_id in PAYERS:
             employers.register(registry, employers.Employer(employer_id, FUND))
             clients.bind(
                 registry, Binding(self._employers_client(employer_id), Party.EMPLOYER, employer_id=employer_id)
@@ -64,8 +68,8 @@ class People:
 
     @cached_property
     def clerks(self) -> dict[str, Api]:
-        """Remit for their agencies, by employer."""
-        return {one: self._api(self._employers_client(one), CLERK) for one in EMPLOYERS}
+        """Remit for their agencies, by employer, and for the pension payroll."""
+        return {one: self._api(self._employers_client(one), CLERK) for one in PAYERS}
 
     def _api(self, client_id: str, person: str) -> Api:
         return Api(self.stack, client_id=client_id, acting_user=person, language=self.language)

@@ -10,6 +10,11 @@ from retiro.rules.settings import SETTINGS
 IN_FORCE_FROM = "2024-07-01"
 SECTION = "§ 786-7"
 
+PLANS_FROM = "2008-08-09"
+"""The day on which Act 216-2008 took effect."""
+
+PLANS_SECTION = "§ 830q"
+
 
 def settings() -> list[dict[str, Any]]:
     """Each choice that § 786-7 leaves, adopted by its name at the value that the readings give."""
@@ -18,6 +23,16 @@ def settings() -> list[dict[str, Any]]:
         | {"kind": "setting", "name": name, "value": setting.default, "in_force_from": IN_FORCE_FROM}
         for name, setting in SETTINGS.items()
         if SECTION in setting.citation
+    ]
+
+
+def plan_settings() -> list[dict[str, Any]]:
+    """The same for what § 830q leaves."""
+    return [
+        _resolved(f"DEMO-{name}", "2008-08-01", "2008-08-01")
+        | {"kind": "setting", "name": name, "value": setting.default, "in_force_from": PLANS_FROM}
+        for name, setting in SETTINGS.items()
+        if PLANS_SECTION in setting.citation
     ]
 
 

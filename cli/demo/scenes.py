@@ -29,7 +29,7 @@ class Scenes:
 
     def adopt_settings(self) -> list[dict[str, Any]]:
         """The Board's settings, each proposed by one person and adopted by another."""
-        return [self._adopted(one) for one in resolutions.settings()]
+        return [self.adopt(one) for one in resolutions.settings()]
 
     def enrol(self, members: list[Member], progress: Progress) -> None:
         """The file of participants, worked off."""
@@ -53,10 +53,14 @@ class Scenes:
             progress(month_ended + len(month), len(sent))
         return len(sent)
 
+    def remit_one(self, remittance: Mapping[str, Any]) -> None:
+        """One remittance: sent by its payer's clerk, confirmed by the fund, credited."""
+        self._credited(self._confirmed(remittance))
+
     def adopt_figures(self) -> None:
         """The Treasury's series and the portfolio's return: the figures that the semester waits for."""
-        self._adopted(resolutions.treasury_yields())
-        self._adopted(resolutions.portfolio_return())
+        self.adopt(resolutions.treasury_yields())
+        self.adopt(resolutions.portfolio_return())
 
     def standing(self) -> dict[str, Any]:
         """How the semester stands."""
@@ -96,7 +100,8 @@ class Scenes:
         """A participant's statement of the semester."""
         return self.people.preparer.get(f"/participants/{participant_id}/statements/{SEMESTER}")
 
-    def _adopted(self, resolution: Mapping[str, Any]) -> dict[str, Any]:
+    def adopt(self, resolution: Mapping[str, Any]) -> dict[str, Any]:
+        """A resolution of the Board, proposed by one person and adopted by another."""
         proposed = self.people.proposer.post("/board-resolutions", resolution)
         return self.people.adopter.post(
             f"/board-resolutions/{proposed['resolution_id']}/adoption", {"content_hash": proposed["content_hash"]}

@@ -81,6 +81,20 @@ def statements(console: Console, shown: Sequence[Mapping[str, Any]], language: s
         console.print(grid)
 
 
+def plan(console: Console, told: Mapping[str, Any]) -> None:
+    """A payment plan of § 830q, from its cost to the discounts on a survivors' pension."""
+    installments, discounts = told["installments"], told["discounts"]
+    console.print(
+        f"\nPlan {told['plan_id']}: principal {_grouped(told['principal'])}, interest {_grouped(told['interest'])} in "
+        f"{installments['count']} installments of {installments['amount']}."
+    )
+    for order in told["orders"]:
+        console.print(f"  {order['month']} {order['payer']}: {order['installment']} and arrears of {order['arrears']}")
+    console.print(
+        f"  paid {_grouped(told['paid'])}; {_grouped(told['balance'])} is left, in discounts of {discounts['amount']}."
+    )
+
+
 def trial_balance(console: Console, balance: TrialBalance) -> None:
     """By fund and account."""
     show_trial_balance(console, balance)
