@@ -456,6 +456,7 @@ def test_the_schedule_prepares_the_month_of_its_own_time_once(pensioners):
 def test_the_schedule_warns_before_a_table_ends_and_not_on_the_day(program, until, warned):
     """BR-01: https://github.com/openfisca/openfisca-core/issues/437."""
     program.adopt("factor_table", **(TABLE | {"until": until}))
+    program.day("2026-10-15")
 
     found = program.scheduled("2026-10-15T13:00:00Z")
 
