@@ -108,6 +108,7 @@ class Plans:
 
         def decide(_: Line | None) -> Decision:
             now = self._record(plan_id, principal)
+            self._check_takes(now, PlanStatus.APPLIED)
             result = determined(self.board.adopted(FUND), now.given(body.approved_on))
             evidence = records.evidence_of(now.last, result)
             origin = Origin(principal.label, records.determination_of(evidence))
@@ -240,7 +241,7 @@ class Plans:
 
     @staticmethod
     def _check_takes(record: Record, *statuses: PlanStatus) -> None:
-        """Whether a plan takes a payment now. An earlier plan takes nothing, whatever a later one takes."""
+        """Whether a plan is granted, or takes a payment, now. An earlier one isn't, whatever becomes of a later one."""
         latest = plans.plan_of(record.last)
         status = record.plan.status
         if status is PlanStatus.LAPSED:

@@ -40,7 +40,6 @@ def test_a_plan_from_its_application_to_its_payoff(office: PlansOffice) -> None:
     applied = office.apply()
     assert applied.status == 201, applied.text
     assert (applied.body["plan_id"], applied.body["status"], applied.body["balance"]) == (PLAN, "applied", "0.00")
-    assert office.apply(reference="A-2").code == "plan_open"
     assert office.approve(applied, user="u-ana").code == "same_person"
     assert office.approve(applied, content_hash="0" * 64).code == "stale_hash"
 
@@ -48,6 +47,7 @@ def test_a_plan_from_its_application_to_its_payoff(office: PlansOffice) -> None:
     assert approved.status == 200, approved.text
     assert approved.body["principal_deadline"] == "2009-10-10"
     assert (approved.body["balance"], approved.body["approved_by"]) == ("4000.00", "u-luis")
+    assert office.apply(reference="A-2").code == "plan_open"
     # Paid off on 2008-10-20, 8,148 days: 4,000.00 × 6 % × 8,148 ÷ 365 = 5,357.589… → 5,357.59.
     assert approved.body["payoff"] == "9357.59"
 
@@ -73,6 +73,14 @@ def test_a_plan_from_its_application_to_its_payoff(office: PlansOffice) -> None:
     assert (paid.body["status"], paid.body["balance"], paid.body["payoff"]) == ("paid", "0.00", None)
     assert office.pay("1.00", "2008-10-20", "C-3").code == "plan_not_open"
     assert office.apply(reference="A-3").status == 201
+
+
+def test_an_application_that_is_entered_again_replaces_the_one_before(office: PlansOffice) -> None:
+    first = office.apply(first_joined_on="1986-07-30")
+    second = office.apply(reference="A-2")
+    assert (first.body["plan_id"], second.body["plan_id"]) == ("P-000001_2", "P-000001_3")
+    assert office.approve(first).code == "plan_not_open"
+    assert office.approve(second).status == 200
 
 
 def test_principal_and_interest_are_paid_off_at_once_to_the_cent(office: PlansOffice) -> None:

@@ -57,8 +57,8 @@ class PlanStatus(StrEnum):
     PAID = "paid"
 
 
-OPEN = frozenset({PlanStatus.APPLIED, PlanStatus.PRINCIPAL, PlanStatus.PAYING, PlanStatus.UNDECIDED})
-"""A participant has one plan in one of these."""
+OPEN = frozenset({PlanStatus.PRINCIPAL, PlanStatus.PAYING, PlanStatus.UNDECIDED})
+"""A participant has one plan in one of these. What is only applied for is replaced by the next application."""
 
 STATE_KEYS: Mapping[LineKind, frozenset[str]] = {
     LineKind.PENSION: frozenset({"pension"}),
@@ -241,7 +241,7 @@ def service_end(last: Line, on: date, origin: Origin) -> Draft:
 
 
 def applied(last: Line, applied_on: date, origin: Origin) -> Draft:
-    """A plan applied for. Raises `Refusal` `plan_open` where the participant has one."""
+    """A plan applied for, in place of an application not granted. Raises `Refusal` `plan_open` where one is open."""
     _check_not_closed(last)
     plan = plan_of(last)
     if plan is not None and plan.is_open:
@@ -418,7 +418,7 @@ def installment_at_death_cents(history: Sequence[Line]) -> int:
 
 def undecided(last: Line, death_date: date, origin: Origin) -> Draft:
     """A death before any pension, with a plan open: the text says nothing, and a person decides."""
-    plan = _plan(last, PlanStatus.PRINCIPAL, PlanStatus.PAYING, PlanStatus.APPLIED)
+    plan = _plan(last, PlanStatus.PRINCIPAL, PlanStatus.PAYING)
     state = {
         "line": plan.line,
         "status": PlanStatus.UNDECIDED.value,
