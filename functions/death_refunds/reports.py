@@ -49,7 +49,7 @@ class Reports:
             return Decision([draft], [Evidence(EVIDENCE, identifier, content)])
 
         key = BusinessKey(KeyKind.DEATH_REPORT, f"{participant_id} {body.reference}")
-        line = self.tables.passbooks.append(participant_id, decide, key=key, content=content).lines[0]
+        line = self.tables.append(participant_id, decide, key, content).lines[0]
         return self.read(case_id(participant_id, line.sequence))
 
     def confirm(self, report_id: str, principal: Principal) -> DeathReport:
@@ -64,7 +64,7 @@ class Reports:
             return Decision([hybrid.death_confirmed(last, self.tables.today, Origin(principal.label))])
 
         key = BusinessKey(KeyKind.DEATH_CONFIRMED, f"{participant_id} {sequence}")
-        self.tables.passbooks.append(participant_id, decide, key=key, content={"by": principal.person})
+        self.tables.append(participant_id, decide, key, {"by": principal.person})
         return self.read(report_id)
 
     def withdraw(self, report_id: str, body: ReportWithdrawal, principal: Principal) -> DeathReport:
@@ -85,7 +85,7 @@ class Reports:
             return Decision(drafts, [Evidence(WITHDRAWAL_EVIDENCE, identifier, content)])
 
         key = BusinessKey(KeyKind.DEATH_WITHDRAWN, f"{participant_id} {sequence}")
-        self.tables.passbooks.append(participant_id, decide, key=key, content=content)
+        self.tables.append(participant_id, decide, key, content)
         return self.read(report_id)
 
     def read(self, report_id: str) -> DeathReport:

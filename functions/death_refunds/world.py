@@ -2,14 +2,17 @@
 
 from dataclasses import dataclass
 from datetime import date
+from typing import Any
 
 from retiro.ledger.board import BoardBook
-from retiro.ledger.passbooks import Passbooks
+from retiro.ledger.keys import BusinessKey
+from retiro.ledger.passbooks import Appended, Decide, Passbooks
 from retiro.ledger.store import LedgerStore
-from retiro.portal import Principal, not_found, refused
+from retiro.portal import Principal, Problem, refused
+from retiro.portal.reach import reached
 from retiro.registry import aws, clock
 from retiro.registry.environment import Environment
-from retiro.registry.participants import Profile, profile_of
+from retiro.registry.participants import Profile
 from retiro.registry.table import Table
 from retiro.rules.calendar import puerto_rico_date
 from retiro.rules.judiciary_hybrid import SECTION, SYSTEM
@@ -42,19 +45,22 @@ class Tables:
         """Today in Puerto Rico."""
         return puerto_rico_date(self.passbooks.clock())
 
+    def append(self, participant_id: str, decide: Decide, key: BusinessKey, content: Any) -> Appended:
+        """Append what is decided, once for the key. Raises as `Passbooks.append` does.
+
+        The same request, sent twice at once, may have been posted since the key was looked for. Then what stands in its
+        way is its own line, and that is its answer.
+        """
+        try:
+            return self.passbooks.append(participant_id, decide, key=key, content=content)
+        except Problem:
+            if self.passbooks.store.get_key(key) is None:
+                raise
+            return self.passbooks.append(participant_id, decide, key=key, content=content)
+
     def profile(self, participant_id: str, principal: Principal) -> Profile:
         """The participant, where the principal may reach it. Raises 404, 403."""
-        profile = profile_of(self.registry, participant_id)
-        if profile is None:
-            raise not_found(
-                "unknown_participant",
-                en=f"There is no participant {participant_id}.",
-                es=f"No existe el participante {participant_id}.",
-                field="participant_id",
-            )
-        principal.must_reach_employer(profile.employer_id)
-        principal.must_reach_fund(profile.fund)
-        return profile
+        return reached(self.registry, participant_id, principal)
 
     def judge(self, participant_id: str, principal: Principal) -> Profile:
         """The participant of the Hybrid Program. Raises 404, 403, and 422 for one of another program."""

@@ -6,6 +6,8 @@ from datetime import date
 import pytest
 
 from retiro.ledger import annuities, savings
+from retiro.ledger.keys import BusinessKey, KeyRecord
+from retiro.ledger.store import LedgerStore
 from retiro.rules.calendar import Semester, parse_month
 from retiro.rules.refusals import Refusal, RefusalCode
 from tests.death_refunds.judges import JUDGE, Judges
@@ -201,3 +203,30 @@ def test_a_client_without_the_scope_or_of_an_employer_is_turned_away(judges: Jud
     turned_away = judges.report("2025-04-10", client="employer-001")
     assert (turned_away.status, turned_away.code) == (403, "party_not_allowed")
     assert judges.last().effective_on == date(2014, 1, 15)
+
+
+def test_a_confirmation_or_an_approval_sent_twice_at_once_is_answered_as_one(
+    judges: Judges, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The second looks for the key before the first is posted, and for the passbook after."""
+    judges.enrol()
+    judges.credit(100_000, "2025-01-31")
+    judges.adopt_return("FY2025-S2", "0", months=3)
+    report_id = judges.dies("2025-04-10")
+    entered = judges.enter()
+    approved = judges.approve(entered)
+    store = type(judges.passbooks.store)
+    found, looked = store.get_key, []
+
+    def looked_too_early(self: LedgerStore, key: BusinessKey) -> KeyRecord | None:
+        looked.append(key)
+        return None if len(looked) == 1 else found(self, key)
+
+    monkeypatch.setattr(store, "get_key", looked_too_early)
+    lines = judges.last().sequence
+    again = judges.approve(entered)
+    assert (again.status, again.body) == (201, approved.body)
+    looked.clear()
+    confirmed = judges.settle(f"/death-reports/{report_id}/approval", user="u-berta")
+    assert (confirmed.status, confirmed.body["status"]) == (201, "confirmed")
+    assert judges.last().sequence == lines
