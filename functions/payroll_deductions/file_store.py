@@ -27,14 +27,6 @@ PAGE_ROWS = 1_000
 
 
 @dataclass(frozen=True)
-class Uploaded:
-    """A version of an uploaded file."""
-
-    version: str
-    size_bytes: int
-
-
-@dataclass(frozen=True)
 class RemittanceFiles:
     """The files of remittances in the bucket, which is versioned: nothing put there is ever lost."""
 
@@ -50,7 +42,7 @@ class RemittanceFiles:
             HttpMethod="PUT",
         )
 
-    def uploaded(self, remittance_id: str) -> Uploaded | None:
+    def newest_version(self, remittance_id: str) -> str | None:
         """The newest version of what was uploaded; `None` for nothing yet."""
         try:
             head = self.s3.head_object(Bucket=self.bucket, Key=_file_key(remittance_id))
@@ -58,12 +50,12 @@ class RemittanceFiles:
             if error.response["ResponseMetadata"]["HTTPStatusCode"] == 404:  # noqa: PLR2004  not found
                 return None
             raise
-        return Uploaded(head["VersionId"], head["ContentLength"])
+        return head["VersionId"]
 
-    def read(self, remittance_id: str, version: str) -> bytes:
-        """A version of what was uploaded."""
+    def read(self, remittance_id: str, version: str, bytes_max: int) -> bytes | None:
+        """A version of what was uploaded; `None`, unread, where it is larger."""
         answer = self.s3.get_object(Bucket=self.bucket, Key=_file_key(remittance_id), VersionId=version)
-        return answer["Body"].read()
+        return answer["Body"].read() if answer["ContentLength"] <= bytes_max else None
 
     def put(self, place: str, document: Any) -> None:
         """Store a document of a validation (`E-001_2025-014/2/index`)."""

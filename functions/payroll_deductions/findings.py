@@ -9,12 +9,12 @@ from typing import TypeVar
 from payroll_deductions.edits import Fault
 from payroll_deductions.file_store import PAGE_ROWS, RemittanceFiles, line_of, page_count
 from payroll_deductions.matching import Match
-from payroll_deductions.models import FileError, FileErrors, LinesQuery, MatchedLine, MatchedLines
+from payroll_deductions.models import FileError, FileErrors, LinesCsvQuery, LinesQuery, MatchedLine, MatchedLines
 from payroll_deductions.receiving import unknown_remittance
 from payroll_deductions.remittances import Remittances
 from payroll_deductions.uploads import UploadStatus, upload_of
 from payroll_deductions.validation import faults_of_page, first_line_of
-from retiro.portal import Language, PageQuery, Principal, cursor
+from retiro.portal import Language, PageQuery, Principal, cursor, not_found
 from retiro.portal.problems import refused, spoken
 from retiro.portal.spreadsheets import Figure, amount, count, csv_text
 from retiro.registry.remittances import INSTALLMENT, Remittance, RemittedLine, matched_of, remittance_of
@@ -46,17 +46,21 @@ class Findings:
 
     def lines(self, remittance_id: str, query: LinesQuery, principal: Principal) -> MatchedLines:
         """A page of lines, those of one result or flag where it is asked for. Raises 404, 403."""
-        number, page = self._lines(remittance_id, principal)
-
-        def asked_for(at: int) -> Iterator[MatchedLine]:
-            return (line for line in page(at) if query.result in (None, line.result, line.flag))
-
-        found, after = _listed((number, asked_for), query.after, query.limit)
+        pages = _asked_for(self._lines(remittance_id, principal), query.result)
+        found, after = _listed(pages, query.after, query.limit)
         return MatchedLines(items=found, next_cursor=cursor(after))
 
-    def lines_csv(self, remittance_id: str, query: LinesQuery, principal: Principal) -> str:
-        """The same page as CSV."""
-        return csv_text(LINES_HEADER, map(_cells, self.lines(remittance_id, query, principal).items))
+    def lines_csv(self, remittance_id: str, query: LinesCsvQuery, principal: Principal) -> str:
+        """A page as it is stored, as CSV. Raises 404 for one after the last, too."""
+        number, page = _asked_for(self._lines(remittance_id, principal), query.result)
+        if query.page >= number:
+            raise not_found(
+                "no_such_page",
+                en=f"There are {number} page(s), from 0.",
+                es=f"Hay {number} página(s), desde 0.",
+                field="page",
+            )
+        return csv_text(LINES_HEADER, map(_cells, page(query.page)))
 
     def _faults(self, remittance_id: str, principal: Principal) -> Pages[Fault]:
         upload = upload_of(self.remittances.registry, remittance_id)
@@ -98,6 +102,12 @@ class Findings:
             return _matched(first_line + at * PAGE_ROWS, lines, map(Match.of_document, found))
 
         return pages + 1, page
+
+
+def _asked_for(pages: Pages[MatchedLine], result: str | None) -> Pages[MatchedLine]:
+    """The same pages with the lines of one result or flag alone; all of them where none is asked for."""
+    number, page = pages
+    return number, lambda at: (line for line in page(at) if result in (None, line.result, line.flag))
 
 
 def _matched(first_line: int, rows: Iterable[RemittedLine], matches: Iterable[Match]) -> Iterator[MatchedLine]:

@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Discriminator, Field, StringConstraints, Tag
 
-from retiro.portal import Amount, Answer, Body, PageQuery
+from retiro.portal import Amount, Answer, Body, PageQuery, Query
 from retiro.registry.participants import EmployerId, ParticipantId, Reference
 from retiro.rules.calendar import Date
 from retiro.rules.money import Money
@@ -142,7 +142,8 @@ class RemittanceView(Answer):
     """Where a remittance stands. `clearing`: what of the deposit isn't credited to anybody.
 
     `matched` counts the lines by their result against the order, and by their flags. `unplaced` has the first hundred
-    of `unplaced_count`. `days_late`: between the day on which the month was due and its deposit, or today.
+    of `unplaced_count`. `days_late`: between the day on which the month was due and its deposit, or today. A
+    deposit that was taken back is `returning` until the payer owes nothing of it: that is a clearing below zero.
     """
 
     remittance_id: str
@@ -164,13 +165,23 @@ class RemittanceView(Answer):
     upload: UploadLink | None
 
 
-class LinesQuery(PageQuery):
-    """A page of lines; `result` or flag alone, where one is asked for."""
+Found = Annotated[
+    Literal["exact", "short", "over", "unknown", "missing", "outside_statutory_rate", "no_rate_in_force"] | None,
+    Field(description="Those of this result or flag alone."),
+]
 
-    result: Annotated[
-        Literal["exact", "short", "over", "unknown", "missing", "outside_statutory_rate", "no_rate_in_force"] | None,
-        Field(description="Those of this result or flag alone."),
-    ] = None
+
+class LinesQuery(PageQuery):
+    """A page of lines; of one result or flag alone, where it is asked for."""
+
+    result: Found = None
+
+
+class LinesCsvQuery(Query):
+    """The same as CSV: a thousand lines a page, and on a page after the last of them those who are missing."""
+
+    page: Annotated[int, Field(ge=0, le=200)] = 0
+    result: Found = None
 
 
 class FileError(Answer):

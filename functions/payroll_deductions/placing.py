@@ -97,11 +97,13 @@ class Placing:
 
     def listed(self, remittance_id: str, query: PageQuery, principal: Principal) -> Placements:
         """The placements of a remittance, proposed and done."""
-        self._reached(remittance_id, principal)
+        principal.must_be(Party.FUND, Party.OFFICE)
+        self.remittances.reached(remittance_id, principal)
         page = self.remittances.registry.page(placements(remittance_id), after=query.after, limit=query.limit)
         return Placements(items=[_view(item) for item in page.items], next_cursor=cursor(page.after))
 
     def _reached(self, remittance_id: str, principal: Principal) -> Remittance:
+        """The remittance, whose deposit stands. Raises 403, 404, 409."""
         principal.must_be(Party.FUND, Party.OFFICE)
         remittance = self.remittances.reached(remittance_id, principal)
         if return_of(self.remittances.passbooks.store, remittance_id) is not None:

@@ -58,21 +58,24 @@ class Uploads:
     def validate(self, remittance_id: str, principal: Principal) -> RemittanceView:
         """Validate what was uploaded last. A version that was validated stays so; one under way is started again.
 
+        While one is under way a newer version waits: validate again when that is over.
+
         Raises 404, 403, and 409 where nothing was uploaded yet.
         """
         upload = self._reached(remittance_id, principal)
-        uploaded = self.files.uploaded(remittance_id)
-        if uploaded is None:
+        if upload.status is UploadStatus.ACCEPTED:
+            return self._view(upload)
+        version = self.files.newest_version(remittance_id)
+        if version is None:
             raise conflict(
                 "nothing_uploaded",
                 en="No file has been put there yet.",
                 es="Todavía no se ha puesto ningún archivo.",
                 field="remittance_id",
             )
-        is_new = uploaded.version != upload.version and upload.status is not UploadStatus.ACCEPTED
-        if is_new:
+        if version != upload.version and self._status(upload) != "validating":
             try:
-                upload = begin_validation(self.standing.registry, upload, uploaded.version)
+                upload = begin_validation(self.standing.registry, upload, version)
             except ChangedError as changed:
                 raise conflict(
                     "validation_under_way",

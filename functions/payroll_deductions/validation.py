@@ -122,12 +122,11 @@ class FileKind:
         return index
 
     def _parsed(self, upload: Upload) -> tuple[Parsed, str]:
-        uploaded = self.files.uploaded(upload.remittance_id)
-        if uploaded is not None and uploaded.size_bytes > FILE_BYTES_MAX:
+        data = self.files.read(upload.remittance_id, upload.version, FILE_BYTES_MAX)
+        if data is None:
             too_large = Parsed(first_line=first_line_of(upload))
             too_large.fault(1, 0, Edit.FILE_TOO_LARGE)
             return too_large, ""
-        data = self.files.read(upload.remittance_id, upload.version)
         return read(data, upload.form), sha256(data)
 
     def _payer(self, upload: Upload) -> Payer:

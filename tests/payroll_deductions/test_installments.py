@@ -133,6 +133,8 @@ def test_a_short_payment_credits_what_came_and_opens_an_arrear(
     assert "\r\n2,P-000001,installment,50.00,,'=cmd|'/C calc'!A0,short,89.23,,\r\n" in exported.text
     assert read_back(exported.text)[1][5] == "=cmd|'/C calc'!A0"
     assert call(api.handler, "GET", f"{place}/lines", scopes="payroll.remit", client="employer-002").status == 403
+    beyond = call(api.handler, "GET", f"{place}/lines/csv", scopes="payroll.remit", query={"page": "1"})
+    assert (beyond.status, beyond.code) == (404, "no_such_page")
 
 
 def test_what_has_no_plan_stays_in_clearing(
