@@ -152,8 +152,8 @@ def verify(stack: Stack, passbook_id: str) -> None:
         raise click.ClickException(f"{passbook_id} is not on the roster")
     entry = roster.entry(item)
     witness = Witness(entry.head, entry.head_hash) if entry.head and entry.head_hash else None
-    items = LedgerStore(dynamodb, stack.outputs["LedgerTable"]).items(partition(passbook_id))
-    verified = verify_passbook(passbook_id, items, witness)
+    ledger = LedgerStore(dynamodb, stack.outputs["LedgerTable"])
+    verified = verify_passbook(passbook_id, ledger.items(partition(passbook_id)), witness, ledger.get_evidence)
     for finding in verified.findings:
         click.echo(f"{finding.passbook} line {finding.sequence}: {finding.code} ({finding.detail})")
     click.echo(f"{'findings' if verified.findings else 'clean'}: {verified.lines} lines")

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from datetime import timedelta
 from enum import StrEnum
+from functools import cache
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -132,10 +133,12 @@ class Auditor:
         audit = Audit()
         page_max = min(PAGE_PASSBOOKS, self.invocation_passbooks or PAGE_PASSBOOKS)
         shard, after = item["shard"], item["after"]
+        read = cache(self.ledger.get_evidence)  # what a run rests on is the same for all its lines
         while shard < item["until"] and audit.passbooks < page_max:
             page = self.registry.page(roster.partition(shard), after=after or None, limit=page_max - audit.passbooks)
             for entry in map(roster.entry, page.items):
-                audit.add(entry.passbook_id, self.ledger.items(partition(entry.passbook_id)), _witness(entry))
+                items = self.ledger.items(partition(entry.passbook_id))
+                audit.add(entry.passbook_id, items, _witness(entry), read)
             shard, after = (shard + 1, "") if page.after is None else (shard, page.after)
         expires_at = int((self.clock() + PAGES_KEPT).timestamp())
         return {"shard": shard, "after": after, "heads": audit.heads, "expires_at": expires_at, **_found(audit)}

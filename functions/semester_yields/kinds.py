@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from retiro.ledger.credits import EVIDENCE as LATE_CREDIT
 from retiro.ledger.evidence import Evidence
 from retiro.ledger.keys import BusinessKey, KeyKind
 from retiro.ledger.late_credits import AsPosted, late_yield, left_out, reversal_of
@@ -133,10 +134,10 @@ class YieldKind:
                     reason_es=f"la línea {line.sequence} es de un semestre anterior",
                 )
             recorded_on = puerto_rico_date(self.clock())
-            origin = Origin(run.requested_by, f"late_credit/{name}")
+            origin = Origin(run.requested_by, f"{LATE_CREDIT}/{name}")
             figures = {semester: AsPosted.of_body(run.context)}
             draft, result = late_yield(history, line.sequence, figures, recorded_on, origin)
-            return Decision([draft], [Evidence("late_credit", name, result.model_dump(mode="json"))])
+            return Decision([draft], [Evidence(LATE_CREDIT, name, result.receipt.model_dump(mode="json"))])
 
         content = {"passbook": posted.passbook, "line": line.sequence, "run": str(run.id)}
         key = BusinessKey(KeyKind.LATE_CREDIT, name)

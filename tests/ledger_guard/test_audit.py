@@ -11,11 +11,14 @@ from click.testing import CliRunner
 from cli import stacks
 from cli.main import main
 from ledger_guard import worker
-from retiro.ledger import seal
+from retiro.ledger import savings, seal
+from retiro.ledger.evidence import Evidence
+from retiro.ledger.evidence import to_item as evidence_item
+from retiro.ledger.savings import Origin
 from retiro.ledger.store import LedgerStore
 from retiro.registry import roster
 from tests.conftest import ENVIRONMENT, Context
-from tests.ledger.makers import account_of_readings
+from tests.ledger.makers import account_of_readings, day, grown
 from tests.ledger_guard.conftest import ASKED, brought
 
 TABLE = ENVIRONMENT["LEDGER_TABLE"]
@@ -113,6 +116,21 @@ def test_a_changed_amount_is_named_with_its_line(ten, guard, run_audit):
     answer = run_audit()
     assert answer["status"] == "findings"
     assert [(one["passbook"], one["sequence"], one["code"]) for one in answer["named"]] == [("P-000004", 2, "changed")]
+
+
+def test_evidence_that_is_gone_or_changed_is_a_finding_of_the_line_that_rests_on_it(keep, guard, run_audit):
+    store = LedgerStore(guard.dynamodb, TABLE)
+    store.put_evidence(Evidence("enrolment", "P-000001", {"by": "u-ana"}))
+    kept = {one: Origin("u-ana", f"enrolment/{one}") for one in ("P-000001", "P-000002", "P-000003")}
+    for passbook, origin in kept.items():
+        keep(grown([savings.enrolment(None, day("2025-01-01"), {"fixed_income": 100}, origin)], passbook=passbook))
+    altered = evidence_item(Evidence("enrolment", "P-000003", {"by": "u-ana"})) | {"body": {"S": '{"by":"u-eva"}'}}
+    guard.dynamodb.put_item(TableName=TABLE, Item=altered)
+    named = sorted((one["passbook"], one["sequence"], one["code"], one["detail"]) for one in run_audit()["named"])
+    assert named == [
+        ("P-000002", 1, "evidence", "enrolment/P-000002 isn't there"),
+        ("P-000003", 1, "evidence", "evidence enrolment P-000003 was changed"),
+    ]
 
 
 def test_a_missing_last_line_is_named_by_the_streams_witness(ten, guard, run_audit):

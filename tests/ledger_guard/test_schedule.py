@@ -59,7 +59,9 @@ def test_a_placeholder_that_was_not_filled_in_is_the_clocks_day(started, clock):
     assert schedule.handler({"scheduled_time": "<aws.scheduler.scheduled-time>"}, Context()) == {"audit": "2025-07-10"}
 
 
-@pytest.mark.parametrize("event", ["{}", {}, {"scheduled_time": "2025-07-11T06:00:00"}, {"time": "2025-07-11T06:00:00Z"}])
+@pytest.mark.parametrize(
+    "event", ["{}", {}, {"scheduled_time": "2025-07-11T06:00:00"}, {"time": "2025-07-11T06:00:00Z"}]
+)
 def test_an_event_of_another_shape_starts_nothing(started, event):
     with pytest.raises(ValidationError):
         schedule.handler(event, Context())

@@ -131,3 +131,13 @@ def test_a_draft_that_can_be_no_line_is_that_participants_exception(crowd: Offic
     run = crowd.prepared()
     assert run.details["exceptions"] == {"line_not_possible": 1}
     assert codes(crowd) == {"P-000009": "line_not_possible"}
+
+
+@pytest.mark.parametrize(("padding", "lines"), [(0, 26), (1024, 25)])
+def test_a_line_that_would_take_two_write_units_is_named_before_anybody_approves(
+    crowd: Office, padding: int, lines: int
+) -> None:
+    crowd.enrol("P-000026", carried="x" * padding)
+    run = crowd.prepared()
+    assert run.details["totals"]["lines"] == lines
+    assert run.details["exceptions"] == ({"line_too_large": 1} if padding else {})

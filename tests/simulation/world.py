@@ -130,7 +130,9 @@ class Host:
 
         self.desk = Desk(self.book, self.clock, start)
         self.yields = YieldRuns(self.desk, self.board, self.shop.objects)
-        self.auditor = Auditor(self.registry, self.ledger, self.clock, chunks=2, invocation_passbooks=4)
+        self.auditor = Auditor(
+            self.registry, self.ledger, objects, "files", self.clock, chunks=2, invocation_passbooks=4
+        )
         jobs = Jobs(self.registry, "remittance")
         self.remittances = Remittances(
             self.passbooks, self.registry, jobs, JobStarter("remittance", jobs, machines, "arn:machine", "arn:credits")

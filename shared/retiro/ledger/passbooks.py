@@ -37,6 +37,7 @@ class LineTooLargeError(LineError):
     def __init__(self, line: Line, size: int, size_max: int) -> None:
         super().__init__(f"a {line.kind} line of {line.passbook} takes {size} bytes, {size_max} at most")
         self.size_bytes = size
+        self.size_bytes_max = size_max
 
 
 class AlsoRefusedError(Exception):

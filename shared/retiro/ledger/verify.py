@@ -5,15 +5,17 @@ names the passbook, the line and what is wrong with it. A line whose hash is wro
 is inferred from it.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import date
 from enum import StrEnum
+from typing import TypeAlias
 
 from retiro.ledger import annuities, encoding, hybrid, plans
 from retiro.ledger import lines as line_items
 from retiro.ledger.annuities import ANNUITY_RUN
 from retiro.ledger.encoding import Document, Item, UnreadableError
+from retiro.ledger.evidence import Evidence
 from retiro.ledger.lines import YIELD_RUN, Line, LineKind, RunMark, carried_balances
 from retiro.ledger.month_ends import CARRIED_MAX, MonthEnds, from_movements
 from retiro.ledger.savings import STATUS_LINES, movements_of
@@ -37,6 +39,7 @@ class FindingCode(StrEnum):
     RUNS = "runs"
     STATE = "state"
     MONTH_ENDS = "month_ends"
+    EVIDENCE = "evidence"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,13 +52,21 @@ class Finding:
     detail: str
 
 
+ReadEvidence: TypeAlias = Callable[[str, str], Evidence | None]
+"""Reads evidence by type and id, as `LedgerStore.get_evidence` does."""
+
+
 @dataclass(frozen=True, slots=True)
 class Verified:
-    """What was found in one passbook, its last line that can be read, and how many lines there are."""
+    """What was found in one passbook, its last line that can be read, and how many lines there are.
+
+    `rests_on` is each determination that its lines name, and the first line that does.
+    """
 
     findings: tuple[Finding, ...]
     last: Line | None
     lines: int
+    rests_on: Mapping[str, int]
 
 
 @dataclass(slots=True)
@@ -68,9 +79,11 @@ class Audit:
     trial_balance: TrialBalance = field(default_factory=TrialBalance)
     heads: list[str] = field(default_factory=list)
 
-    def add(self, passbook: str, items: Iterable[Item], witness: Witness | None = None) -> None:
-        """Verify a passbook and add it."""
-        verified = verify_passbook(passbook, items, witness)
+    def add(
+        self, passbook: str, items: Iterable[Item], witness: Witness | None = None, read: ReadEvidence | None = None
+    ) -> None:
+        """Verify a passbook and add it; with `read`, what it rests on too."""
+        verified = verify_passbook(passbook, items, witness, read)
         self.passbooks += 1
         self.lines += verified.lines
         self.findings += verified.findings
@@ -84,17 +97,22 @@ class Audit:
         return not (self.findings or self.trial_balance.differences_cents() or self.trial_balance.contributions_cents())
 
 
-def verify_passbook(passbook: str, items: Iterable[Item], witness: Witness | None = None) -> Verified:
+def verify_passbook(
+    passbook: str, items: Iterable[Item], witness: Witness | None = None, read: ReadEvidence | None = None
+) -> Verified:
     """Verify a passbook: all items of its partition, in order, and what the stream has seen of its end.
 
-    A witness that lags behind is fine; one that is ahead means that lines at the end are missing.
+    A witness that lags behind is fine; one that is ahead means that lines at the end are missing. With `read`, the
+    evidence that the lines rest on must be there, and be what it was.
     """
     verifier = _Verifier(passbook)
     for item in items:
         verifier.take(item)
     if witness is not None:
         verifier.compare(witness)
-    return Verified(tuple(verifier.findings), verifier.last, verifier.lines)
+    if read is not None:
+        verifier.look_up(read)
+    return Verified(tuple(verifier.findings), verifier.last, verifier.lines, verifier.rests_on)
 
 
 class _Verifier:
@@ -103,6 +121,7 @@ class _Verifier:
         self.findings: list[Finding] = []
         self.lines = 0
         self.last: Line | None = None
+        self.rests_on: dict[str, int] = {}
         self._sequence = 0
         # The hashes that the next line may rest on: the stored one, and the one that the line should have. A stored
         # hash that was changed thus breaks its own line only. None: the line before is missing or can't be read.
@@ -132,6 +151,8 @@ class _Verifier:
         self._hashes[sequence] = line.hash
         self._check(line, document)
         self.last = line
+        if line.determination is not None:
+            self.rests_on.setdefault(line.determination, sequence)
 
     def compare(self, witness: Witness) -> None:
         """Hold the end against what the stream saw."""
@@ -140,6 +161,16 @@ class _Verifier:
         seen = self._hashes.get(witness.head)
         if seen is not None and seen != witness.head_hash:
             self._find(witness.head, FindingCode.CHANGED, "the stream saw another hash")
+
+    def look_up(self, read: ReadEvidence) -> None:
+        """Look for the evidence that the lines rest on."""
+        for determination, sequence in self.rests_on.items():
+            kind, _, identifier = determination.partition("/")
+            try:
+                if read(kind, identifier) is None:
+                    self._find(sequence, FindingCode.EVIDENCE, f"{determination} isn't there")
+            except UnreadableError as broken:
+                self._find(sequence, FindingCode.EVIDENCE, str(broken))
 
     def _read(self, item: Item) -> tuple[Line, Document]:
         """The line, and what its hash covers. `TypeError` is of bytes where none belong."""

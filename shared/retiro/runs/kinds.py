@@ -8,6 +8,7 @@ from retiro.ledger.encoding import UnreadableError
 from retiro.ledger.evidence import Evidence
 from retiro.ledger.lines import Draft, Line, LineError
 from retiro.ledger.month_ends import MonthEndsError
+from retiro.ledger.passbooks import LineTooLargeError
 from retiro.ledger.store import LedgerStore
 from retiro.registry.roster import Holder
 from retiro.registry.runs import Run
@@ -34,13 +35,22 @@ def exception_of(error: Refusal | LineError | MonthEndsError | UnreadableError) 
             return ParticipantException(str(error.code), error.sentence)
         case UnreadableError():
             return ParticipantException("passbook_unreadable", _UNREADABLE)
+        case LineTooLargeError():
+            return ParticipantException(
+                "line_too_large", _TOO_LARGE.with_facts(size=error.size_bytes, size_max=error.size_bytes_max)
+            )
         case _:
-            return ParticipantException("line_not_possible", Sentence(str(error), str(error)))
+            return ParticipantException("line_not_possible", _NOT_POSSIBLE.with_facts(reason=error))
 
 
 PARTICIPANT_ERRORS = (Refusal, LineError, MonthEndsError, UnreadableError)
 """What may be wrong with one participant. It never fails a chunk."""
 
+_TOO_LARGE = Sentence(
+    "The line would have {size} bytes, {size_max} at most: the passbook carries too much.",
+    "La línea tendría {size} bytes, de un máximo de {size_max}: la libreta arrastra demasiado.",
+)
+_NOT_POSSIBLE = Sentence("The line can't be made: {reason}.", "La línea no se puede hacer: {reason}.")
 _UNREADABLE = Sentence(
     "A line of the passbook isn't as it was written.", "Una línea de la libreta no está como se escribió."
 )

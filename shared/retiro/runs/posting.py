@@ -7,6 +7,7 @@ finds what was done. Where a passbook has not moved since it was prepared, a lin
 from collections import Counter
 
 from retiro.ledger.lines import Line, next_line
+from retiro.ledger.passbooks import RUN_LINE_BYTES_MAX, check_size
 from retiro.ledger.retries import BusyError
 from retiro.ledger.store import MovedError
 from retiro.registry.runs import Chunk, PartReference, Run
@@ -111,6 +112,7 @@ def _remade(kind: RunKind, passbook: Passbook, row: Row, run: Run) -> Line | Par
     try:
         draft = kind.remake(passbook, prepared, run)
         line = next_line(passbook.last, draft, passbook=passbook.id, fund=passbook.fund, recorded_at=run.started_at)
+        check_size(line, RUN_LINE_BYTES_MAX)
     except PARTICIPANT_ERRORS as error:
         return exception_of(error)
     return line if draft.postings == prepared.postings else _FIGURES_CHANGED

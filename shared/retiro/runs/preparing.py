@@ -13,6 +13,7 @@ from typing import Any
 from retiro.ledger import lines as line_items
 from retiro.ledger.encoding import GENESIS
 from retiro.ledger.lines import Line, next_line
+from retiro.ledger.passbooks import RUN_LINE_BYTES_MAX, check_size
 from retiro.ledger.retries import BusyError
 from retiro.registry.roster import RosterEntry
 from retiro.registry.runs import Chunk, Run
@@ -90,6 +91,7 @@ def prepared_rows(shop: Workshop, kind: RunKind, run: Run, entry: RosterEntry) -
 def _line_row(passbook: Passbook, prepared: Prepared, run: Run) -> Row:
     last = passbook.last
     line = next_line(last, prepared.draft, passbook=passbook.id, fund=passbook.fund, recorded_at=run.started_at)
+    check_size(line, RUN_LINE_BYTES_MAX)
     document: dict[str, Any] = dict(line_items.document_of(line))
     del document["recorded_at"]
     head: dict[str, Any] = {"sequence": 0, "hash": GENESIS.hex()}

@@ -1,4 +1,4 @@
-"""What EventBridge Scheduler sends: the time at which it was to fire. A schedule's day is that one's, not the clock's."""
+"""What EventBridge Scheduler sends: the time at which it was to fire. A schedule's day is that one's alone."""
 
 from collections.abc import Mapping
 from typing import Any
