@@ -172,25 +172,29 @@ class DynamoDB:
         if not request.get("ScanIndexForward", True):
             order.reverse()
         if (start := request.get("ExclusiveStartKey")) is not None:
+            if not wanted(start, names, values):
+                raise _invalid("Query", "The provided starting key is outside query boundaries")
             backward = not request.get("ScanIndexForward", True)
             order = [sk for sk in order if (sk < start["sk"]["S"] if backward else sk > start["sk"]["S"])]
         items: list[Item] = []
         weighty = sum(map(len, partition.items.values())) > PAGE_BYTES_MAX
-        evaluated = size = 0
+        evaluated, size, last = 0, 0, ""
         limit = min(request.get("Limit", 2**31), page_items_max or 2**31)
         answer: dict[str, Any] = {}
         for sk in order:
             if not wanted({"pk": {"S": pk}, "sk": {"S": sk}}, names, values):
                 continue
             item = unpacked(partition.items[sk])
-            evaluated += 1
-            if weighty:
-                size += size_bytes(item)
+            size += size_bytes(item) if weighty else 0
+            if evaluated == limit or (evaluated and size > PAGE_BYTES_MAX):
+                answer["LastEvaluatedKey"] = {"pk": {"S": pk}, "sk": {"S": last}}
+                break
+            evaluated, last = evaluated + 1, sk
             if kept(item, names, values):
                 items.append(item)
-            if evaluated == limit or size > PAGE_BYTES_MAX:
-                answer["LastEvaluatedKey"] = {"pk": {"S": pk}, "sk": {"S": sk}}
-                break
+        else:
+            if evaluated == limit:
+                answer["LastEvaluatedKey"] = {"pk": {"S": pk}, "sk": {"S": last}}
         answer |= {"Count": len(items), "ScannedCount": evaluated}
         return answer if request.get("Select") == "COUNT" else {**answer, "Items": items}
 

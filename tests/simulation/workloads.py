@@ -20,6 +20,7 @@ from retiro.ledger import savings
 from retiro.ledger.keys import BusinessKey, KeyKind
 from retiro.ledger.lines import LineKind
 from retiro.ledger.savings import Origin
+from retiro.portal import Language
 from retiro.registry.clients import Party
 from retiro.registry.participants import Profile
 from retiro.registry.runs import RunId
@@ -146,7 +147,8 @@ def files(world: World) -> None:
 def _received_file(host: Host, body: Mapping[str, Any]) -> Any:
     sent = NewParticipantFile.model_validate_json(json.dumps(body))
     reception = Reception(host.file_jobs, host.files, PersonKeys(lambda: "secret"), host.file_starter)
-    return reception.receive(sent, principal("u-ana"), Enrolments(host.passbooks, host.registry, host.board))
+    enrolments_of = Enrolments(host.passbooks, host.registry, host.board)
+    return reception.receive(sent, principal("u-ana"), enrolments_of, Language.EN)
 
 
 # -- credits

@@ -1,0 +1,257 @@
+"""Bugs to be found: each a few words changed in a function of ours, and put back afterwards.
+
+The function's own source is changed as text and compiled where it stands, and its code is swapped in place: whoever
+holds the function runs the bug. A bug whose words aren't there any more says so.
+"""
+
+import inspect
+import textwrap
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from types import FunctionType
+from typing import Any
+
+from payroll_deductions import crediting
+from retiro.ledger import late_credits, lines, passbooks, store
+from retiro.registry import jobs as jobs_items
+from retiro.runs import closing, desk, jobs, machine, population, posting, preparing, workshop
+from retiro.runs import kinds as kind_items
+from semester_yields import kinds
+
+
+@dataclass(frozen=True)
+class Bug:
+    """What is changed, and where: `edits` are pairs of old and new words. `found_at` is a seed that finds it."""
+
+    name: str
+    where: tuple[Any, ...]
+    edits: tuple[tuple[str, str], ...]
+    invariants: frozenset[str]
+    found_at: int = 0
+
+
+def _bug(name: str, where: Any, old: str, new: str, *invariants: str, found_at: int = 0) -> Bug:
+    return Bug(name, (where,), ((old, new),), frozenset(invariants), found_at)
+
+
+BUGS = (
+    _bug(
+        "a put without its condition",
+        store.LedgerStore.insert,
+        'ConditionExpression="attribute_not_exists(pk)",',
+        "",
+        "inserted_only",
+    ),
+    _bug(
+        "a transaction's put without its condition",
+        store.LedgerStore.insertion,
+        '"ConditionExpression": "attribute_not_exists(pk)",',
+        "",
+        "inserted_only",
+        found_at=8,
+    ),
+    _bug(
+        "a retry at the next place that isn't decided again",
+        posting._post_moved,
+        "remade = _remade(kind, passbook, row, run)",
+        "remade = __import__('dataclasses').replace(line_of(row, run.started_at), sequence=since[-1].sequence + 1)",
+        "key_with_line",
+        "hash_chain",
+    ),
+    _bug(
+        "a key written after the line",
+        passbooks.Passbooks.append_together,
+        "reasons = self.store.transact(transaction.items(self.store, key, content_hash))",
+        "first, *rest = transaction.items(self.store, key, content_hash)\n"
+        "                reasons = self.store.transact(rest)\n"
+        "                reasons = (Reason(Outcome.NONE), *reasons) if reasons else ()\n"
+        "                if not reasons: self.store.insert(first['Put']['Item'])",
+        "key_with_line",
+    ),
+    _bug(
+        "a cursor off by one",
+        jobs.JobWorker._work,
+        "Cursor(cursor.done + len(page), ",
+        "Cursor(min(cursor.done + len(page) + 1, len(rows)), ",
+        "done",
+        "totals",
+        "no_own_fault",
+    ),
+    _bug(
+        "a shard passed over",
+        population.walk,
+        "else (shard + 1, '')".replace("'", '"'),
+        "else (shard + 1 + (shard == 2), '')".replace("'", '"'),
+        "is_finished",
+        "totals",
+    ),
+    _bug(
+        "a stale worker not fenced",
+        workshop.Watch.may_work,
+        "run.number == self.number and ",
+        "",
+        "fenced",
+        found_at=28,
+    ),
+    _bug(
+        "month-ends forgotten on a late credit",
+        lines._carried_month_ends,
+        "    if not cents:",
+        "    if not cents or draft.belongs_on is not None:",
+        "month_ends",
+        found_at=1,
+    ),
+    _bug(
+        "paused while workers may still write",
+        desk.settle_pause,
+        "if any(until > now for until in book.leases(run.id)):",
+        "if False:",
+        "after_paused",
+        found_at=58,
+    ),
+    Bug(
+        "a close that trusts the counters, and a throttle that counts as posted",
+        (closing._findings, posting._outcome),
+        (
+            ("if line is None or not is_own(line, kind, run):", "if False:"),
+            (
+                'return {"passbook": row["passbook"], "outcome": THROTTLED}',
+                'return {"passbook": row["passbook"], "outcome": "posted", "sequence": row["head"]["sequence"] + 1}',
+            ),
+        ),
+        frozenset({"accounted", "no_own_fault", "is_finished"}),
+    ),
+    _bug(
+        "a throttle taken for a line that exists",
+        store.LedgerStore.insert,
+        "self.retries.pause(attempt)",
+        "return item",
+        "is_finished",
+        "refused",
+    ),
+    _bug(
+        "a run that starts to post without its evidence",
+        machine._start_posting,
+        "shop.ledger.put_evidence(evidence)",
+        "pass",
+        "evidence_with_line",
+    ),
+    _bug(
+        "who prepared may approve",
+        desk.Desk.approve,
+        "if run.requested_by == by:",
+        "if False:",
+        "two_persons",
+    ),
+    _bug(
+        "recorded before the line before it",
+        lines._recorded,
+        "return max(now.astimezone(UTC), previous.recorded_at) if previous else now.astimezone(UTC)",
+        "return now.astimezone(UTC)",
+        "recorded_order",
+    ),
+    _bug(
+        "a reversal that leaves the late credits' yield",
+        late_credits.reversal_of,
+        "total_cents = posted.savings_cents + differences_cents",
+        "total_cents = posted.savings_cents",
+        "month_ends",
+        "totals",
+        "no_own_fault",
+        found_at=1,
+    ),
+    _bug(
+        "what came late left without its yield",
+        posting._posted,
+        "settling = kind.settle_late(passbook, own, late, run)",
+        "settling = None",
+        "late_is_settled",
+        found_at=1,
+    ),
+    _bug(
+        "a prepared line posted as it was on a passbook that has moved",
+        kinds.YieldKind.remake,
+        "if mark is not None and mark.sequence > through:",
+        "if False:",
+        "totals",
+        "late_is_named",
+        found_at=18,
+    ),
+    _bug(
+        "a history read eventually",
+        kind_items.Passbook.lines,
+        "self.store.lines(self.id, first=first)",
+        "self.store.lines(self.id, first=first, consistent=False)",
+        "month_ends",
+        "totals",
+        "no_own_fault",
+    ),
+    _bug(
+        "an own update, whose answer was lost, taken for a newer worker",
+        jobs_items.Jobs.advance,
+        'if changed.existing is not None and changed.existing["number"] == number:',
+        "if False:",
+        "no_own_fault",
+    ),
+    _bug(
+        "a request that was just done by its double taken for a fault",
+        passbooks.Passbooks.append_together,
+        "except (Refusal, LineError):",
+        "except Refusal:",
+        "no_own_fault",
+    ),
+    _bug(
+        "unplaced money passed on",
+        crediting._Page._pass_on,
+        "sum(row.amount_cents for row in self.rows if row.participant_id not in self.unplaced)",
+        "sum(row.amount_cents + 1 for row in self.rows)",
+        "passed_on",
+        "no_own_fault",
+    ),
+    _bug(
+        "a resumed run under the number it had",
+        desk.Desk.resume,
+        '"number": run.number + 1',
+        '"number": run.number',
+        "is_finished",
+        "comes_to_an_end",
+    ),
+    _bug(
+        "a chunk of which the last part is left",
+        preparing._prepare_part,
+        "prepared=taken.ended, parts=parts",
+        "prepared=taken.ended, parts=parts if len(chunk.parts) < 1 else chunk.parts",
+        "is_finished",
+        "totals",
+    ),
+)
+
+
+@contextmanager
+def planted(bug: Bug) -> Iterator[None]:
+    """The bug is in our code, until the end."""
+    functions = [_function(one) for one in bug.where]
+    sound = [function.__code__ for function in functions]
+    for function, edit in zip(functions, bug.edits, strict=True):
+        function.__code__ = _changed(function, *edit)
+    try:
+        yield
+    finally:
+        for function, code in zip(functions, sound, strict=True):
+            function.__code__ = code
+
+
+def _function(where: Any) -> FunctionType:
+    assert isinstance(where, FunctionType), where
+    return where
+
+
+def _changed(function: FunctionType, old: str, new: str) -> Any:
+    source = inspect.getsource(function)
+    assert source.count(old) == 1, f"{function.__qualname__} has {old!r} {source.count(old)} times"
+    namespace: dict[str, Any] = {}
+    text = textwrap.dedent(source.replace(old, new))
+    exec(compile(text, function.__code__.co_filename, "exec"), function.__globals__, namespace)  # noqa: S102
+    changed: FunctionType = namespace[function.__name__]
+    return changed.__code__
