@@ -29,6 +29,7 @@ from retiro.runs.start import start_execution
 from tests.simulation import offices
 from tests.simulation.model import SEMESTERS, Member
 from tests.simulation.scheduler import ViolationError
+from tests.simulation.settlements import settlements
 from tests.simulation.world import EMPLOYERS, Host, Refused, World, principal
 
 Workload = Callable[[World], None]
@@ -364,6 +365,7 @@ WORKLOADS: Mapping[str, Workload] = {
     "more remittances": remittances,
     "selections": selections,
     "deaths": deaths,
+    "settlements": settlements,
     "yields": yields,
     "schedule": schedule,
     "gifts": gifts,
