@@ -1,5 +1,6 @@
 """What a function loads when it starts: a worker has no doors, and nobody makes a client or reads the environment."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -9,16 +10,10 @@ import pytest
 ROOT = Path(__file__).parents[2]
 DOORS = ("retiro.portal", "aws_lambda_powertools.event_handler", "aws_lambda_powertools.utilities.idempotency")
 NOT_FOR_LAMBDA = ("click", "yaml", "rich", "moto", "pytest")
-WITHOUT_DOORS = (
-    "participants.worker",
-    "payroll_deductions.worker",
-    "semester_yields.schedule",
-    "semester_yields.worker",
-    "ledger_guard.stream",
-    "ledger_guard.worker",
-    "ledger_guard.schedule",
-)
-WITH_DOORS = ("board_resolutions.api", "participants.api", "payroll_deductions.api", "semester_yields.api")
+MODULES = sorted(f"{one.parent.name}.{one.stem}" for one in (ROOT / "functions").glob("*/*.py"))
+WITH_DOORS = [one for one in MODULES if one.endswith(".api")]
+WITHOUT_DOORS = [one for one in MODULES if one.endswith(("worker", ".schedule", ".stream"))]
+"""By the names that a function's modules have: what the state machine, the scheduler and the stream call."""
 
 
 def loaded(module):
@@ -29,6 +24,11 @@ def loaded(module):
         [sys.executable, "-c", script], capture_output=True, text=True, check=True, env={"PYTHONPATH": paths}
     )
     return ran.stdout.split()
+
+
+def test_the_handlers_that_are_looked_at_are_those_of_the_template():
+    handlers = re.findall(r"Handler: (\S+)\.handler", (ROOT / "template.yaml").read_text("utf-8"))
+    assert set(handlers) <= {*WITH_DOORS, *WITHOUT_DOORS}
 
 
 @pytest.mark.parametrize("module", WITHOUT_DOORS)

@@ -2,6 +2,7 @@
 
 import json
 
+from retiro.registry import roster
 from retiro.registry.runs import Phase, RunId
 from retiro.runs.start import start_execution
 from tests.runs.conftest import Executions
@@ -66,3 +67,8 @@ def test_an_execution_is_named_by_kind_period_attempt_and_number_and_started_onc
 def test_the_most_chunks_that_there_can_be_stay_far_below_what_a_state_may_hand_on() -> None:
     """A state's output is at most 256 KB on AWS; the local cloud lets more through. There are 1,024 shards."""
     assert len(json.dumps({"chunks": list(range(1024))})) < 262_144 / 10
+
+
+def test_what_begin_answers_at_the_worst_is_far_below_a_states_256_kilobytes() -> None:
+    """The local cloud takes more than AWS: a chunk is a range of shards at least, so there are no more than shards."""
+    assert len(json.dumps({"chunks": list(range(roster.SHARDS))})) < 256 * 1024 // 10
