@@ -26,7 +26,7 @@ PRINCIPAL = f"{USER} via {'c' * 26}"
 ON = day("2026-06-30")
 WRITTEN_BY_RUNS = {
     LineKind.SEMESTER_YIELD, LineKind.REVERSAL, LineKind.ANNUITY_PAYMENT, LineKind.DEDUCTION_ORDER,
-    LineKind.INSTALLMENT,
+    LineKind.INSTALLMENT, LineKind.PAYMENT_REVERSED,
 }  # fmt: skip
 
 # Both of the statute's options and one of the Board's, in each selection that the open semesters may need.
