@@ -52,6 +52,10 @@ def test_a_pensioner_who_dies_owing_is_charged_to_the_death_benefit_and_then_to_
     assert office.order("E-000", "2010-04") == [
         {"participant_id": "P-000001", "installment": "89.23", "arrears": "0.00", "total": "89.23"}
     ]
+    store = office.passbooks.store
+    named = [line.determination for line in office.passbooks.history("P-000001") if line.determination is not None]
+    assert len(named) == 8
+    assert all(store.get_evidence(*one.split("/", 1)) for one in named)
 
 
 @pytest.mark.parametrize(
