@@ -34,7 +34,7 @@ def ageing(as_of: date, employer_id: str | None, *, everybody: bool, stack: Stac
     client = stack.client("dynamodb")
     store = LedgerStore(client, stack.outputs["LedgerTable"])
     ages = list(Ageing(store, Table(client, stack.outputs["RegistryTable"])).report(as_of, employer_id))
-    show_ages(Console(), as_of, [age for age in ages if everybody or age.months or not age.months_known])
+    show_ages(Console(), as_of, [age for age in ages if everybody or age.months or not age.is_known])
 
 
 def show_ages(console: Console, as_of: date, ages: list[EmployerAge]) -> None:
@@ -44,7 +44,7 @@ def show_ages(console: Console, as_of: date, ages: list[EmployerAge]) -> None:
         grid.add_column(heading, justify="right" if heading in {"days", "withheld", "ordered"} else "left")
     for age in ages:
         if not age.months:
-            known = "in time" if age.months_known else "nothing known"
+            known = "in time" if age.is_known else "nothing known"
             grid.add_row(age.employer.employer_id, "", "", "", known, "", "")
         for month in age.months:
             grid.add_row(

@@ -40,10 +40,13 @@ class EmployerAgeView(Answer):
 
     employer_id: EmployerId
     fund: str
-    months_known: Annotated[int, Field(description="Months that were due; 0 where nothing is known of the employer.")]
+    known: Annotated[bool, Field(description="Whether it has ever filed, or was ever ordered to withhold.")]
+    due_count: Annotated[
+        int, Field(description="How many months were due, from the first that it filed or was ordered.")
+    ]
     withheld: Amount
     withheld_by_age: list[Amount]
-    months: list[OverdueMonthView]
+    late: list[OverdueMonthView]
 
 
 class AgeingReport(Answer):
@@ -82,10 +85,11 @@ def _view(age: EmployerAge) -> EmployerAgeView:
     return EmployerAgeView(
         employer_id=age.employer.employer_id,
         fund=age.employer.fund,
-        months_known=age.months_known,
+        known=age.is_known,
+        due_count=age.months_due,
         withheld=age.withheld_cents,
         withheld_by_age=list(age.withheld_by_age_cents),
-        months=[
+        late=[
             OverdueMonthView(
                 period=month.period,
                 due_on=month.due_on,

@@ -66,7 +66,7 @@ def test_4_no_employer_is_missing_from_the_report_whatever_it_did(
     ages = list(Ageing(LedgerStore(stack.dynamodb, "retiro-ledger"), stack.registry).report(date(2025, 3, 16)))
     assert [age.employer.employer_id for age in ages] == ["E-001", "E-002", "E-015"]
     assert [(month.period, str(month.reason)) for month in ages[0].months] == [("2025-02", "nothing_filed")]
-    assert [age.months_known for age in ages] == [2, 0, 0]
+    assert [(age.is_known, age.months_due) for age in ages] == [(True, 2), (False, 0), (False, 0)]
 
 
 @pytest.mark.parametrize("total", ["500.50", "500.52"])

@@ -2,12 +2,16 @@
 
 from collections.abc import Callable
 from datetime import date
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 from rich.console import Console
 
+from cli import stacks
 from cli.ageing import show_ages
+from cli.main import main
 from payroll_deductions import api
 from retiro.ledger.store import LedgerStore
 from retiro.registry.ageing import Ageing, EmployerAge, Overdue, OverdueMonth
@@ -81,7 +85,7 @@ def test_each_party_reads_what_it_reaches(*, remit: Callable[..., Any], call: Ca
     first = answer["items"][0]
     # January was due on February 15: 64 days before April 20.
     assert (first["withheld"], first["withheld_by_age"]) == ("500.51", ["0.00", "0.00", "500.51", "0.00"])
-    assert first["months"][0] == {
+    assert first["late"][0] == {
         "period": "2025-01",
         "due_on": "2025-02-15",
         "days": 64,
@@ -89,7 +93,7 @@ def test_each_party_reads_what_it_reaches(*, remit: Callable[..., Any], call: Ca
         "withheld": "500.51",
         "ordered": "0.00",
     }
-    assert (answer["items"][1]["months_known"], answer["items"][1]["months"]) == (0, [])
+    assert (answer["items"][1]["known"], answer["items"][1]["late"]) == (False, [])
     page = read(limit="1")
     rest = read(cursor=page.body["next_cursor"])
     assert [one["employer_id"] for one in (*page.body["items"], *rest.body["items"])] == ["E-001", "E-002"]
@@ -104,17 +108,39 @@ def test_each_party_reads_what_it_reaches(*, remit: Callable[..., Any], call: Ca
 @pytest.mark.parametrize(("days", "bucket"), [(1, 0), (30, 0), (31, 1), (60, 1), (61, 2), (90, 2), (91, 3), (400, 3)])
 def test_the_ages_are_of_thirty_days_each(days: int, bucket: int) -> None:
     month = OverdueMonth("2025-01", date(2025, 2, 15), days, Overdue.NOT_DEPOSITED, 5, 0)
-    by_age = EmployerAge(Employer("E-001", "ERS"), 1, [month]).withheld_by_age_cents
+    by_age = EmployerAge(Employer("E-001", "ERS"), is_known=True, months_due=1, months=[month]).withheld_by_age_cents
     assert [cents for cents in by_age if cents] == [5]
     assert by_age[bucket] == 5
 
 
 def test_a_person_reads_it_as_a_table(capsys: pytest.CaptureFixture[str]) -> None:
     month = OverdueMonth("2025-01", date(2025, 2, 15), 64, Overdue.NOT_DEPOSITED, 500_51, 89_23)
-    ages = [EmployerAge(Employer("E-001", "ERS"), 3, [month]), EmployerAge(Employer("E-002", "ERS"), 0, [])]
+    ages = [
+        EmployerAge(Employer("E-001", "ERS"), is_known=True, months_due=3, months=[month]),
+        EmployerAge(Employer("E-002", "ERS"), is_known=False, months_due=0, months=[]),
+    ]
     show_ages(Console(width=120), date(2025, 4, 20), ages)
     shown = capsys.readouterr().out
     for part in ("Late as of 2025-04-20", "E-001", "2025-02-15", "64", "not deposited", "500.51", "89.23"):
         assert part in shown
     assert "nothing known" in shown
     assert "withheld and late: to 30 days 0.00, to 60 days 0.00, to 90 days 500.51, more 0.00" in shown
+
+
+def test_the_command_asks_the_stack_that_is_named(
+    *, remit: Callable[..., Any], stack: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    remit(THREE)
+    outputs = {"LedgerTable": "retiro-ledger", "RegistryTable": "retiro-registry"}
+    here = SimpleNamespace(client=lambda _: stack.dynamodb, outputs=outputs)
+    monkeypatch.setattr(stacks, "Stack", lambda *_, **__: here)
+
+    def run(*arguments: str) -> Any:
+        return CliRunner().invoke(main, ["ageing", "--stack", "retiro", *arguments])
+
+    late = run("--as-of", "2025-02-16")
+    assert (late.exit_code, "500.51" in late.output, "nothing known" in late.output) == (0, True, True)
+    in_time = run("--as-of", "2025-02-15", "--employer-id", "E-001")
+    assert (in_time.exit_code, "E-001" in in_time.output) == (0, False)
+    assert "to 30 days 0.00" in in_time.output
+    assert run("--as-of", "2025-02-30").exit_code == 2

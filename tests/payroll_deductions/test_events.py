@@ -144,7 +144,7 @@ def test_a_file_goes_from_its_upload_to_the_return_of_its_deposit(uploaded: dict
     assert passbooks.last("E-001").balances == {"cash": 89_23, "clearing:E-001_2025-015": -89_23}
     assert passbooks.last("P-000001").balances == {}
     # As of February 19: January was due on the 15th, and deposited on the 12th.
-    assert uploaded["ageing"].body["items"][0]["months"] == []
+    assert uploaded["ageing"].body["items"][0]["late"] == []
 
 
 def test_a_file_at_fault_is_refused_and_its_errors_are_there_to_be_read(answer: Callable[[str], Any]) -> None:

@@ -68,17 +68,12 @@ def values_of(schema):
 WHOLE_NUMBERS = {("ServiceLength", "properties", "months")}
 """Named like a series of percents by the month, and yet a count."""
 
-VIEWS_BY_MONTH = {("EmployerAgeView", "properties", "months")}
-"""Named so too, and a view of each month: the money in it is looked at on its own."""
-
 
 def test_what_is_named_like_money_or_a_percent_is_one(description):
     found = 0
     for path, node in nodes(description["components"]["schemas"]):
         if path in WHOLE_NUMBERS:
             assert node["type"] == "integer"
-        elif path in VIEWS_BY_MONTH:
-            assert node["items"].keys() == {"$ref"}
         elif len(path) > 1 and path[-2] == "properties" and MONEY_OR_PERCENT.search(path[-1]):
             for value in values_of(node):
                 assert value["type"] == "string", path

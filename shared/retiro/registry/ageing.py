@@ -44,10 +44,11 @@ class OverdueMonth:
 
 @dataclass(frozen=True)
 class EmployerAge:
-    """What an employer is late with. `months_known`: how many months were looked at; none is nothing known of it."""
+    """What an employer is late with. `months_due`: how many were; `is_known`: it has filed or was ordered any."""
 
     employer: Employer
-    months_known: int
+    is_known: bool
+    months_due: int
     months: Sequence[OverdueMonth]
 
     @property
@@ -94,7 +95,7 @@ class Ageing:
             for period in periods
             if (month := self._month(employer, period, filed.get(period, []), as_of, is_ordered=period in ordered))
         ]
-        return EmployerAge(employer, len(periods), months)
+        return EmployerAge(employer, bool(filed or ordered), len(periods), months)
 
     def _month(
         self, employer: Employer, period: str, remittance_ids: Sequence[str], as_of: date, *, is_ordered: bool
@@ -116,15 +117,12 @@ class Ageing:
 
     def _withheld_cents(self, remittance_id: str, as_of: date) -> int | None:
         """What of a remittance is withheld and not with the fund; `None` where the remittance was never taken."""
-        remittance = remittance_of(self.store, remittance_id)
-        if remittance is None:
-            return None
         deposited = deposit_of(self.store, remittance_id)
-        returned = return_of(self.store, remittance_id)
-        is_there = deposited is not None and deposited.value_date <= as_of
-        if is_there and not (returned is not None and returned.returned_on <= as_of):
-            return 0
-        return remittance.total_cents
+        if deposited is not None and deposited.value_date <= as_of:
+            returned = return_of(self.store, remittance_id)
+            return deposited.amount_cents if returned is not None and returned.returned_on <= as_of else 0
+        remittance = remittance_of(self.store, remittance_id)
+        return None if remittance is None else remittance.total_cents
 
 
 def _due(first: str | None, as_of: date) -> list[str]:
