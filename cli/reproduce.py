@@ -18,6 +18,7 @@ from retiro.ledger.late_credits import as_posted, posted_semesters
 from retiro.ledger.lines import Line, LineKind
 from retiro.ledger.savings import posted_semester
 from retiro.ledger.store import LedgerStore
+from retiro.rules.judiciary_hybrid import FACTOR_TABLE, act_of_factor
 from retiro.rules.money import format_cents
 from retiro.rules.receipts import Act, Receipt
 from retiro.rules.refusals import Refusal
@@ -128,6 +129,8 @@ def _again(receipt: Mapping[str, Any], result: Mapping[str, Any] | None) -> Repr
     if name not in DESK:
         raise NothingStoredError(f"there is no determination {name} in these rules")
     acts = {one.name: Act(one.source.en, one.in_force_from) for one in stored.settings if one.in_force_from}
+    if (adopted := act_of_factor(stored)) is not None:
+        acts[FACTOR_TABLE] = adopted
     settings = {one.name: one.value for one in stored.settings if one.in_force_from}
     inputs = stored.inputs | {"settings": {**stored.inputs.get("settings", {}), **settings}}
     try:

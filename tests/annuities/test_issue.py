@@ -2,6 +2,7 @@
 
 import pytest
 
+from cli.reproduce import reproduced
 from retiro.ledger import lines as line_items
 from retiro.ledger.encoding import size_bytes
 from tests.annuities.conftest import JUDGE, READ, SETTLE, TABLE
@@ -246,3 +247,14 @@ def test_the_doors_want_their_scope_and_reach_judges_alone(program):
 
     assert program.post("/annuities", program.retiring(), scopes=READ).code == "scope_missing"
     assert program.post("/annuities", program.retiring(), scopes=SETTLE, client="fund").code == "other_fund"
+
+
+def test_a_stored_contract_comes_out_the_same_from_its_own_receipts(program):
+    """What a receipt holds is enough: nothing of it is asked of the Board's book again."""
+    program.enrol(born="1961-09-10")
+    annuity = program.issue()
+    program.adopt("factor_table", **(TABLE | {"points": {"65y0m": "200"}}))
+
+    found = reproduced(program.ledger, f"annuity_contract/{annuity['annuity_id']}/1")
+
+    assert [(one.name, one.differences) for one in found] == [("provisional_yield", ()), ("life_annuity", ())]

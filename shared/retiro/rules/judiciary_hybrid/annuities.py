@@ -29,7 +29,7 @@ from retiro.rules.judiciary_hybrid.factors import (
 from retiro.rules.judiciary_hybrid.section import SECTION
 from retiro.rules.judiciary_hybrid.separations import annuity_birthday, in_words, service_as_judge, years_needed
 from retiro.rules.money import Amount, NonNegativeMoney, ShownPercent, format_percent, round_half_away
-from retiro.rules.receipts import Act
+from retiro.rules.receipts import Act, Receipt
 from retiro.rules.refusals import Refusal, RefusalCode, invalid_input
 from retiro.rules.service_lengths import ServiceLength
 
@@ -201,7 +201,7 @@ def _factor(factor_or_table: Factor | FactorTable, age_months: int, sheet: Works
     in_unit = RANGES[factor_or_table.unit].unit
     sheet.fact(
         f"{SECTION}(c)(2)",
-        Sentence("Source of the factor", "Fuente del factor"),
+        SOURCE_OF_FACTOR,
         Sentence("the act that adopted it", "el acto que lo adoptó"),
         _source(sheet.acts.get(FACTOR_TABLE)),
     )
@@ -214,10 +214,21 @@ def _factor(factor_or_table: Factor | FactorTable, age_months: int, sheet: Works
     return factor
 
 
+SOURCE_OF_FACTOR = Sentence("Source of the factor", "Fuente del factor")
+_NO_ACT = "given with the case; no act of the Board / dado con el caso; sin acto de la Junta"
+
+
 def _source(act: Act | None) -> str:
-    if act is None:
-        return "given with the case; no act of the Board / dado con el caso; sin acto de la Junta"
-    return f"{act.source}, {act.in_force_from}"
+    return _NO_ACT if act is None else f"{act.source}, {act.in_force_from}"
+
+
+def act_of_factor(receipt: Receipt) -> Act | None:
+    """The act that adopted the factor table of a life annuity, as its receipt names it; `None`: a bare factor."""
+    for step in receipt.steps:
+        if step.label == SOURCE_OF_FACTOR and step.value != _NO_ACT:
+            source, _, in_force_from = step.value.rpartition(", ")
+            return Act(source, date.fromisoformat(in_force_from))
+    return None
 
 
 # (d) The payments
