@@ -1,7 +1,7 @@
 """What an operator asks of the ledger: the audit, one passbook, the trial balance."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 
 import click
@@ -9,11 +9,12 @@ from rich.console import Console
 from rich.table import Table as Grid
 
 from cli.stacks import Stack, stack_option
-from retiro.ledger.lines import Line, partition
+from retiro.ledger.lines import Line, Posting, partition
 from retiro.ledger.store import LedgerStore
 from retiro.ledger.trial_balance import TrialBalance
 from retiro.ledger.verify import verify_passbook
 from retiro.ledger.witness import Witness
+from retiro.portal.spreadsheets import Figure, amount, count, csv_text
 from retiro.registry import roster
 from retiro.registry.runs import RunId
 from retiro.registry.table import Item, Table
@@ -143,6 +144,14 @@ def show(stack: Stack, passbook_id: str) -> None:
 @passbook.command()
 @click.argument("passbook_id")
 @stack_option
+def export(stack: Stack, passbook_id: str) -> None:
+    """Every posting of a passbook as CSV, in which no text is a formula and each amount stays a number."""
+    click.echo(passbook_csv(_lines(stack, passbook_id)), nl=False)
+
+
+@passbook.command()
+@click.argument("passbook_id")
+@stack_option
 def verify(stack: Stack, passbook_id: str) -> None:
     """Recompute a passbook from its first line. Exits 1 where anything is found."""
     dynamodb = stack.client("dynamodb")
@@ -185,3 +194,22 @@ def grouped(cents: int) -> str:
     """`-1,234.56`, of -123456."""
     whole, _, fraction = format_cents(abs(cents)).partition(".")
     return f"{'-' if cents < 0 else ''}{int(whole):,}.{fraction}"
+
+
+def passbook_csv(lines: Iterable[Line]) -> str:
+    """The postings of these lines, a row each; a line that moves nothing has a row without an account."""
+    header = ("line", "kind", "effective_on", "recorded_at", "account", "amount", "principal", "determination")
+    return csv_text(header, (_cells(line, posting) for line in lines for posting in line.postings or (None,)))
+
+
+def _cells(line: Line, posting: Posting | None) -> list[str]:
+    return [
+        count(line.sequence),
+        Figure(line.kind),
+        Figure(line.effective_on.isoformat()),
+        Figure(line.recorded_at.isoformat()),
+        Figure("" if posting is None else posting.account),
+        Figure("") if posting is None else amount(posting.amount_cents),
+        line.principal,
+        line.determination or "",
+    ]

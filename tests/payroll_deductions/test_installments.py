@@ -26,7 +26,7 @@ def audited(stack: Any, passbooks: Passbooks, *names: str) -> Audit:
     """The audit of these passbooks, from the items as they stand."""
     audit = Audit()
     for name in names:
-        audit.add(name, passbooks.store.items(f"passbook#{name}"))
+        audit.add(name, passbooks.store.items(f"passbook#{name}"), None, passbooks.store.get_evidence)
     return audit
 
 

@@ -22,7 +22,7 @@ RETURNED = {"reference": "RD-1", "returned_on": "2025-03-01", "reason": "Insuffi
 def audit_of(passbooks: Passbooks, *names: str) -> Audit:
     audit = Audit()
     for name in names:
-        audit.add(name, passbooks.store.items(f"passbook#{name}"))
+        audit.add(name, passbooks.store.items(f"passbook#{name}"), None, passbooks.store.get_evidence)
     return audit
 
 
