@@ -194,7 +194,10 @@ def test_a_return_of_the_first_months_does_not_stand_for_the_semester(adopted, f
     ("code", "content"),
     [
         ("semester_not_over", {"semester": "FY2025-S2", "percent": "2.5", "vintage": "2025-06-30"}),
-        ("semester_not_over", {"semester": "FY2025-S2", "percent": "1.1", "months_covered": 3, "vintage": "2025-03-31"}),
+        (
+            "semester_not_over",
+            {"semester": "FY2025-S2", "percent": "1.1", "months_covered": 3, "vintage": "2025-03-31"},
+        ),
         ("percent_below_minus_100", {"semester": "FY2025-S2", "percent": "-100.01"}),
     ],
 )
