@@ -49,35 +49,16 @@ from annuities.payroll_answers import (
 )
 from annuities.refunds import Refunds
 from annuities.returns import Returns
-from retiro.portal import Language, Portal, Principal, conflict, cursor, forbidden, not_found, refused
+from retiro.portal import Language, Portal, Principal, conflict, cursor, not_found, refused
+from retiro.portal.run_problems import CITATION, faulty_cursor, run_conflict
 from retiro.registry.clients import Party
 from retiro.registry.participants import Profile
 from retiro.rules.calendar import Month, format_month
-from retiro.rules.forms import Sentence
 from retiro.rules.judiciary_hybrid import SECTION, SYSTEM
-from retiro.runs.desk import ConflictCode, RunConflictError
+from retiro.runs.desk import RunConflictError
 from retiro.runs.exceptions import FaultyCursorError
 
-_RUNS = "Retiro API v1, runs"
 _PARTIES = (Party.OFFICE, Party.FUND, Party.BOARD)
-
-_CONFLICTS = {
-    ConflictCode.RUN_UNDER_WAY: Sentence(
-        "Another run of this month is under way.", "Otra corrida de este mes está en curso."
-    ),
-    ConflictCode.STALE_HASH: Sentence(
-        "No run that waits for approval has this hash.", "Ninguna corrida por aprobar tiene este código."
-    ),
-    ConflictCode.ALREADY_APPROVED: Sentence(
-        "The run was approved already, by another person.", "La corrida ya fue aprobada, por otra persona."
-    ),
-    ConflictCode.NOT_UNDER_WAY: Sentence(
-        "The run isn't under way, so that nothing can be paused.", "La corrida no está en curso y no se puede pausar."
-    ),
-    ConflictCode.NOT_RESUMABLE: Sentence(
-        "The run is neither paused nor failed.", "La corrida no está en pausa ni ha fallado."
-    ),
-}
 
 portal = Portal("annuities")
 handler = portal.handler
@@ -297,7 +278,7 @@ def _answered(month: date) -> Iterator[None]:
     try:
         yield
     except RunConflictError as at_odds:
-        raise _conflict(at_odds) from at_odds
+        raise run_conflict(str(at_odds.code), "period") from at_odds
     except NoPayrollError:
         raise not_found(
             "run_not_found",
@@ -315,33 +296,18 @@ def _answered(month: date) -> Iterator[None]:
         ) from None
     except NotPostedError:
         raise conflict(
-            "not_posted", en=f"Nothing is posted for {period}.", es=f"No hay nada pagado en {period}.", citation=_RUNS
+            "not_posted",
+            en=f"Nothing is posted for {period}.",
+            es=f"No hay nada pagado en {period}.",
+            citation=CITATION,
         ) from None
     except PaymentFileTakenError:
         raise conflict(
             "payment_file_made",
             en="Its payment file was made: a payment comes back as a returned payment, not by a reversal.",
             es="Ya se hizo su archivo de pagos: un pago vuelve como pago devuelto, no por una reversión.",
-            citation=_RUNS,
+            citation=CITATION,
+            field="period",
         ) from None
     except FaultyCursorError:
-        raise refused(
-            "invalid_cursor",
-            en="The cursor isn't one that a page before has given.",
-            es="El cursor no es uno que haya dado una página anterior.",
-            citation="Retiro API v1, lists",
-            field="cursor",
-        ) from None
-
-
-def _conflict(at_odds: RunConflictError) -> Exception:
-    if at_odds.code is ConflictCode.SAME_PERSON:
-        return forbidden(
-            "same_person",
-            en="Who prepared a run can't approve it, by whatever client.",
-            es="Quien preparó una corrida no puede aprobarla, por ningún cliente.",
-            citation="Retiro API v1, two persons",
-            field="Acting-User",
-        )
-    sentence = _CONFLICTS[at_odds.code]
-    return conflict(str(at_odds.code), en=sentence.en, es=sentence.es, citation=_RUNS)
+        raise faulty_cursor() from None

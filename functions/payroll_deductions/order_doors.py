@@ -19,22 +19,19 @@ from retiro.portal import (
     Language,
     PageQuery,
     Principal,
-    Problem,
-    conflict,
     cursor,
-    forbidden,
     not_found,
     refused,
     spoken,
 )
 from retiro.portal.routes import CSV
+from retiro.portal.run_problems import faulty_cursor, run_conflict
 from retiro.portal.spreadsheets import Figure, amount, csv_text
 from retiro.registry.clients import Party
 from retiro.registry.deduction_orders import Order
 from retiro.registry.participants import EmployerId, ParticipantId
 from retiro.registry.runs import Chunk, Run
-from retiro.rules.forms import Sentence
-from retiro.runs.desk import ConflictCode, RunConflictError
+from retiro.runs.desk import RunConflictError
 from retiro.runs.exceptions import FaultyCursorError
 from retiro.runs.progress import progress
 
@@ -44,25 +41,6 @@ _RUNS = (Party.OFFICE, Party.FUND, Party.BOARD)
 _READS = (Party.EMPLOYER, Party.OFFICE, Party.FUND)
 
 RunHash = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$"), Field(examples=["0123456789abcdef" * 4])]
-
-_CONFLICTS = {
-    ConflictCode.RUN_UNDER_WAY: Sentence(
-        "A run of this month is under way.", "Hay una corrida de este mes en proceso."
-    ),
-    ConflictCode.STALE_HASH: Sentence(
-        "No prepared run of this month has this hash.", "Ninguna corrida preparada de este mes tiene este código."
-    ),
-    ConflictCode.ALREADY_APPROVED: Sentence(
-        "The run was approved already, by another person.", "La corrida ya fue aprobada, por otra persona."
-    ),
-    ConflictCode.NOT_UNDER_WAY: Sentence(
-        "The run isn't under way, so there is nothing to pause.",
-        "La corrida no está en proceso, así que no hay qué pausar.",
-    ),
-    ConflictCode.NOT_RESUMABLE: Sentence(
-        "The run can't be resumed from where it stands.", "La corrida no se puede reanudar desde donde está."
-    ),
-}
 
 
 class MonthToOrder(Body):
@@ -289,26 +267,6 @@ def _answered(period: str) -> Iterator[None]:
             field="period",
         ) from None
     except FaultyCursorError:
-        raise refused(
-            "invalid_cursor",
-            en="The cursor isn't one that a page before has given.",
-            es="El cursor no es uno que haya dado una página anterior.",
-            citation="Retiro API v1, lists",
-            field="cursor",
-        ) from None
+        raise faulty_cursor() from None
     except RunConflictError as conflicting:
-        raise _conflict(conflicting) from None
-
-
-def _conflict(conflicting: RunConflictError) -> Problem:
-    code = conflicting.code
-    if code is ConflictCode.SAME_PERSON:
-        return forbidden(
-            "same_person",
-            en="Who prepared a run can't approve it, by whatever client.",
-            es="Quien preparó una corrida no puede aprobarla, por ningún cliente.",
-            citation="Retiro API v1, two persons",
-            field="Acting-User",
-        )
-    sentence = _CONFLICTS[code]
-    return conflict(str(code), en=sentence.en, es=sentence.es)
+        raise run_conflict(str(conflicting.code), "period") from None

@@ -18,14 +18,14 @@ from retiro.portal import (
     Query,
     conflict,
     cursor,
-    forbidden,
     not_found,
     refused,
 )
+from retiro.portal.run_problems import CITATION, faulty_cursor, run_conflict
 from retiro.registry.clients import Party
 from retiro.rules.calendar import Semester
 from retiro.rules.forms import Sentence
-from retiro.runs.desk import ConflictCode, RunConflictError
+from retiro.runs.desk import RunConflictError
 from retiro.runs.exceptions import FaultyCursorError
 from semester_yields import world as parts
 from semester_yields.answers import RunException, RunExceptions, RunKindName, YieldRun
@@ -33,29 +33,7 @@ from semester_yields.context import PROGRAMS, FiguresMissingError, SemesterNotOv
 from semester_yields.yield_runs import LaterSemesterStandsError, NoRunError, NotPostedError, YieldRuns
 
 _CLAUSE = "3 L.P.R.A. § 786-7(a)(3)"
-_RUNS = "Retiro API v1, runs"
 _PARTIES = (Party.OFFICE, Party.FUND, Party.BOARD)
-
-_FIELDS = {ConflictCode.STALE_HASH: "hash", ConflictCode.ALREADY_APPROVED: "hash"}
-"""What of a request a conflict is about, where it isn't the semester."""
-
-_CONFLICTS = {
-    ConflictCode.RUN_UNDER_WAY: Sentence(
-        "Another run of this semester is under way.", "Otra corrida de este semestre está en curso."
-    ),
-    ConflictCode.STALE_HASH: Sentence(
-        "No run that waits for approval has this hash.", "Ninguna corrida por aprobar tiene este código."
-    ),
-    ConflictCode.ALREADY_APPROVED: Sentence(
-        "The run was approved already, by another person.", "La corrida ya fue aprobada, por otra persona."
-    ),
-    ConflictCode.NOT_UNDER_WAY: Sentence(
-        "The run isn't under way, so that nothing can be paused.", "La corrida no está en curso y no se puede pausar."
-    ),
-    ConflictCode.NOT_RESUMABLE: Sentence(
-        "The run is neither paused nor failed.", "La corrida no está en pausa ni ha fallado."
-    ),
-}
 
 FundName = Literal["ERS", "JRS"]
 Reason = Annotated[str, StringConstraints(min_length=10, max_length=500, strip_whitespace=True)]
@@ -186,7 +164,7 @@ def _answered(semester: Semester) -> Iterator[None]:
     try:
         yield
     except RunConflictError as at_odds:
-        raise _conflict(at_odds) from at_odds
+        raise run_conflict(str(at_odds.code), "semester") from at_odds
     except NoRunError:
         raise not_found(
             "run_not_found",
@@ -209,7 +187,7 @@ def _answered(semester: Semester) -> Iterator[None]:
             "not_posted",
             en=f"Nothing is posted for {semester}.",
             es=f"No hay nada acreditado para {semester}.",
-            citation=_RUNS,
+            citation=CITATION,
             field="semester",
         ) from None
     except LaterSemesterStandsError as stands:
@@ -217,31 +195,11 @@ def _answered(semester: Semester) -> Iterator[None]:
             "later_semester_stands",
             en=f"{stands.later} stands; the latest semester is reversed first.",
             es=f"{stands.later} consta; se reversa primero el último semestre.",
-            citation=_RUNS,
+            citation=CITATION,
             field="semester",
         ) from stands
     except FaultyCursorError:
-        raise refused(
-            "invalid_cursor",
-            en="The cursor isn't one that a page before has given.",
-            es="El cursor no es uno que haya dado una página anterior.",
-            citation="Retiro API v1, lists",
-            field="cursor",
-        ) from None
-
-
-def _conflict(at_odds: RunConflictError) -> Problem:
-    if at_odds.code is ConflictCode.SAME_PERSON:
-        return forbidden(
-            "same_person",
-            en="Who prepared a run can't approve it, by whatever client.",
-            es="Quien preparó una corrida no puede aprobarla, por ningún cliente.",
-            citation="Retiro API v1, two persons",
-            field="Acting-User",
-        )
-    sentence = _CONFLICTS[at_odds.code]
-    field = _FIELDS.get(at_odds.code, "semester")
-    return conflict(str(at_odds.code), en=sentence.en, es=sentence.es, citation=_RUNS, field=field)
+        raise faulty_cursor() from None
 
 
 def _not_in_force(lacking: FiguresMissingError) -> Problem:
