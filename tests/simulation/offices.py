@@ -130,6 +130,13 @@ def drive_gift(world: World, period: str, after_attempt: int = 0) -> Run:
     return hand.see_through(after_attempt)
 
 
+def drive_annuities(world: World, period: str, after_attempt: int = 0) -> Run:
+    """A month's annuities, until they are posted."""
+    context = {"period": period, "paid_on": f"{period}-28", "rules_version": "simulated"}
+    hand = _Hand(world, "annuity", period, lambda host, by: host.desk.request("annuity", period, context, by))
+    return hand.see_through(after_attempt)
+
+
 def looked(host: Host) -> str | None:
     """What the schedule does, `semester_yields.schedule` but for its logs."""
     try:

@@ -28,6 +28,7 @@ from retiro.rules.money import format_cents
 from retiro.runs.start import start_execution
 from tests.simulation import offices
 from tests.simulation.model import SEMESTERS, Member
+from tests.simulation.payrolls import payrolls
 from tests.simulation.scheduler import ViolationError
 from tests.simulation.settlements import settlements
 from tests.simulation.world import EMPLOYERS, Host, Refused, World, principal
@@ -366,6 +367,7 @@ WORKLOADS: Mapping[str, Workload] = {
     "selections": selections,
     "deaths": deaths,
     "settlements": settlements,
+    "payrolls": payrolls,
     "yields": yields,
     "schedule": schedule,
     "gifts": gifts,

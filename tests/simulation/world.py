@@ -17,6 +17,7 @@ from typing import Any, Self, TypeVar
 from botocore.exceptions import ClientError, HTTPClientError
 from botocore.exceptions import ConnectionError as UnreachableError
 
+from annuities.kinds import AnnuityKind
 from ledger_guard.audit import Auditor
 from participants.files import FileKind, FileStore
 from payroll_deductions import crediting
@@ -104,7 +105,12 @@ class Host:
         self.board = BoardBook(self.ledger)
         self.book = RunBook(self.registry)
         self.shop = Workshop(
-            kinds={"yield": YieldKind(self.clock), "yield_reversal": YieldReversalKind(), "gift": Gifts()},
+            kinds={
+                "yield": YieldKind(self.clock),
+                "yield_reversal": YieldReversalKind(),
+                "annuity": AnnuityKind(),
+                "gift": Gifts(),
+            },
             book=self.book,
             roster=self.registry,
             ledger=self.ledger,
