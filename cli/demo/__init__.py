@@ -1,4 +1,4 @@
-"""`retiro demo`: a semester, from enrolment to posted yields, on the local cloud."""
+"""`retiro demo`: a semester, from enrolment to posted yields; three judges; a payment plan. On the local cloud."""
 
 import json
 import time
@@ -14,6 +14,7 @@ from rich.progress import Progress as Bars
 from cli.audit import audited, read_trial_balance
 from cli.cloud import ROOT, Cloud
 from cli.demo import population, show
+from cli.demo.judiciary import Judiciary
 from cli.demo.people import People
 from cli.demo.plans import PlanScenes
 from cli.demo.population import SEMESTER
@@ -31,7 +32,10 @@ SAMPLE = "P-000001"
 )
 @click.option("--cloud", "cloud_name", default="demo", show_default=True, help="Which local cloud.")
 def demo(lang: str, cloud_name: str) -> None:
-    """Enrol 300 made-up participants, post a semester's yield, and audit it. Writes build/demo.json."""
+    """Enrol 300 made-up participants, post a semester's yield, pay and settle three judges, and audit it all.
+
+    Writes build/demo.json.
+    """
     started = time.monotonic()
     console = Console()
     cloud = Cloud(cloud_name)
@@ -45,6 +49,8 @@ def demo(lang: str, cloud_name: str) -> None:
     lines_before = audited(cloud.stack)["lines"] if posted_before else 0
 
     standing = _act(console, scenes, posted_before=posted_before)
+    with console.status("three judges: annuities, payrolls, deaths"):
+        judiciary = Judiciary(people).play()
     with console.status("a payment plan: bought, paid by payroll and by pension, and a death"):
         plan = PlanScenes(people).play()
     with console.status("auditing every passbook"):
@@ -53,14 +59,15 @@ def demo(lang: str, cloud_name: str) -> None:
     show.run(console, standing)
     show.exceptions(console, scenes.exceptions())
     show.statements(console, [scenes.statement(one) for one in _samples(scenes)], lang)
+    show.judiciary(console, judiciary)
     show.plan(console, plan)
     show.trial_balance(console, read_trial_balance(cloud.stack))
     show.audit(console, audit)
     if posted_before:
         show.second_time(console, lines_before, audit["lines"])
     seconds = round(time.monotonic() - started, 1)
-    summary = _summary(standing, scenes.statement(SAMPLE), audit, seconds)
-    _write("demo.json", summary | {"plans": plan})
+    summary = _summary(standing, scenes.statement(SAMPLE), audit, seconds) | {"judiciary": judiciary, "plans": plan}
+    _write("demo.json", summary)
     console.print(f"\nbuild/demo.json is written. {seconds} seconds. The cloud runs on: make down stops it.")
     if audit["status"] != "clean" or (posted_before and lines_before != audit["lines"]):
         raise SystemExit(1)

@@ -50,6 +50,25 @@ def run(console: Console, standing: Mapping[str, Any]) -> None:
     )
 
 
+def judiciary(console: Console, told: Mapping[str, Any]) -> None:
+    """The judges: what each is paid a month, what each payroll paid, and what each death paid to whom."""
+    console.print("\n4 L.P.R.A. § 242b: three judges")
+    for one in told["annuities"]:
+        console.print(
+            f"  {one['participant_id']}: {_grouped(one['balance'])} ÷ {one['factor']} years at {one['age']}, "
+            f"{one['monthly_annuity']} a month, the first {one['first_payment']}"
+        )
+    for one in told["payrolls"]:
+        withheld = ", ".join(f"{count} {code}" for code, count in one["exceptions"].items())
+        console.print(f"  {one['period']}: {one['posted']} paid, {one['net_total']} net. {withheld}".rstrip())
+    for one in told["deaths"]:
+        payees = ", ".join(f"{payee['name']} {_grouped(payee['amount'])}" for payee in one["payees"])
+        console.print(
+            f"  {one['participant_id']} died on {one['death_date']}, {one['route']}: {_grouped(one['gross'])} less "
+            f"{_grouped(one['debts_collected'])}; {payees}"
+        )
+
+
 def exceptions(console: Console, found: Sequence[Mapping[str, Any]]) -> None:
     """Whose yield isn't posted, by reason."""
     counts = Counter(one["code"] for one in found)
