@@ -7,7 +7,7 @@ import pytest
 from retiro.ledger import savings
 from retiro.ledger.lines import Draft, Line, LineError, LineKind
 from retiro.ledger.month_ends import IncompleteError
-from retiro.ledger.savings import YieldPosting
+from retiro.ledger.savings import Status, YieldPosting
 from retiro.ledger.store import LedgerStore, MovedError
 from retiro.rules.calendar import Semester
 from retiro.rules.refusals import Refusal, RefusalCode
@@ -190,3 +190,11 @@ def test_figures_past_the_carried_months_come_from_the_history() -> None:
     assert last.month_ends is not None
     assert (last.month_ends.since, last.month_ends.savings) == ("2026-06", (1_805, 1_905, 2_005))
     assert last.month_ends.complete
+
+
+@pytest.mark.parametrize("status", Status)
+def test_a_status_that_forbids_a_posting_is_said_in_words(status: Status) -> None:
+    said = Refusal(RefusalCode.STATUS_FORBIDS, "3 L.P.R.A. § 786-7(a)(3)", status=status).sentence
+    assert said.en.startswith("The account is ")
+    assert said.es.startswith("La cuenta ")
+    assert "_" not in said.en + said.es

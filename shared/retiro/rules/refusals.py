@@ -3,7 +3,7 @@
 The codes stand in the order in which they are tested; a determination that can meet several raises the first.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import TYPE_CHECKING, NoReturn
 
@@ -175,8 +175,8 @@ SENTENCES = {
         "There is no employer {employer_id}.", "No existe el patrono {employer_id}."
     ),
     RefusalCode.STATUS_FORBIDS: Sentence(
-        "The account is {status}, which doesn't allow this to be posted.",
-        "La cuenta está en estado {status}, que no permite registrar esto.",
+        "The account is {status_en}, which doesn't allow this to be posted.",
+        "La cuenta {status_es}, lo que no permite registrar esto.",
     ),
     RefusalCode.INITIAL_TRANSFER_ALREADY_CREDITED: Sentence(
         "The initial transfer balance is credited once, and already was.",
@@ -292,12 +292,27 @@ class Refusal(Exception):  # noqa: N818  # a refusal is an answer of the law, no
         **facts: object,
     ) -> None:
         self.code = code
-        self.sentence = SENTENCES[code].with_facts(field=field, **facts)
+        self.sentence = SENTENCES[code].with_facts(field=field, **facts, **_status_in_words(facts))
         self.citation = citation
         self.field = field
         self.faults = tuple(faults)
         self.receipt: Receipt | None = None
         super().__init__(f"{code}: {self.sentence.en} ({citation})")
+
+
+_STATUS_WORDS = {
+    "active": Sentence("active", "está activa"),
+    "death_reported": Sentence("under a reported death", "tiene una muerte reportada"),
+    "separated": Sentence("that of a separated participant", "es de un participante separado"),
+    "retired": Sentence("that of a pensioner", "es de un pensionado"),
+    "closed": Sentence("closed", "está cerrada"),
+}
+
+
+def _status_in_words(facts: Mapping[str, object]) -> dict[str, str]:
+    """The account's status, where a fact gives it, as a person reads it."""
+    words = _STATUS_WORDS.get(str(facts.get("status")))
+    return {} if words is None else {"status_en": words.en, "status_es": words.es}
 
 
 def invalid_input(citation: str, field: str, kind: str) -> Refusal:
