@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from retiro.portal.frame import PortalEnvironment
-from tests.conftest import forget_worlds
+from tests.conftest import ENVIRONMENT, forget_worlds
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -28,7 +28,9 @@ def test_every_function_starts_with_the_variables_that_it_gets(functions, monkey
         with monkeypatch.context() as patch:
             for variable in os.environ:
                 patch.delenv(variable)
-            patch.setenv("AWS_DEFAULT_REGION", "us-east-1")
+            # Lambda gives every function its role's credentials; the clients that are made here stay for other tests.
+            for variable in ("AWS_DEFAULT_REGION", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"):
+                patch.setenv(variable, ENVIRONMENT[variable])
             for variable in function["Environment"]["Variables"]:
                 patch.setenv(variable, "7")
             forget_worlds()
