@@ -24,7 +24,7 @@ export SAM_CLI_TELEMETRY := 0
 
 SOURCES := $(shell find functions shared -type f -not -name '*.pyc' 2>/dev/null)
 
-.PHONY: help setup demo test check law up down build lock clean
+.PHONY: help setup demo test check law simulate faults up down build lock clean
 
 help:
 	@echo 'make setup   the environment at .venv, with the retiro command in it'
@@ -32,6 +32,8 @@ help:
 	@echo 'make test    every test'
 	@echo 'make check   style, types, imports, template, production wheels'
 	@echo 'make law     the statutes, a line a clause'
+	@echo 'make simulate SEEDS=300   the ledger and the runs under simulated faults'
+	@echo 'make faults  a run over 3,000 accounts while workers are killed, calls cut and the cloud restarted'
 	@echo 'make up      start the local cloud and deploy to it;  make down  stop it and clean up'
 
 setup: .venv/.ready
@@ -76,6 +78,14 @@ demo: setup build .tools/ministack/.ready
 
 test: setup build .tools/ministack/.ready
 	.venv/bin/pytest -n 2
+
+SEEDS ?= 300
+
+simulate: setup
+	PYTHONPATH=shared:functions .venv/bin/python -m tests.simulation --seeds $(SEEDS)
+
+faults: setup build .tools/ministack/.ready
+	PYTHONPATH=shared:functions .venv/bin/python -m tests.cloud.faults
 
 law: setup
 	.venv/bin/retiro law
