@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from annuities.determined import Facts, annuity_id, check_ground, corrected, correction_of, issued
-from annuities.entries import Entry, checked_same, hash_of
+from annuities.entries import Entry, check_approved_by, checked_same, hash_of
 from annuities.models import AnnuityState, Contract, Correction, Retiring
 from annuities.world import World
 from retiro.ledger import annuities
@@ -58,7 +58,7 @@ class Contracts:
             return Decision(drafts, [_evidence(contract, entry, principal)])
 
         key = BusinessKey(KeyKind.RETIREMENT, identifier)
-        return self._post(profile, decide, key, entry)
+        return self._post(profile, decide, key, entry, principal)
 
     def enter_correction(
         self, identifier: str, asked: Correction, profile: Profile, principal: Principal
@@ -88,7 +88,7 @@ class Contracts:
             return Decision([draft], [_evidence(contract, entry, principal)])
 
         key = BusinessKey(KeyKind.ANNUITY_CORRECTION, f"{identifier} {number}")
-        return self._post(profile, decide, key, entry)
+        return self._post(profile, decide, key, entry, principal)
 
     def state(self, identifier: str, number: int | None = None) -> AnnuityState:
         """A contract and how far it has come: the latest issued, or the one of this number. Raises 404."""
@@ -113,11 +113,15 @@ class Contracts:
             numbers.append(len(numbers) + 1)
         return numbers
 
-    def _post(self, profile: Profile, decide: Decide, key: BusinessKey, entry: Entry) -> AnnuityState:
+    def _post(
+        self, profile: Profile, decide: Decide, key: BusinessKey, entry: Entry, principal: Principal
+    ) -> AnnuityState:
         content = {"content_hash": entry.content_hash}
         self.world.passbooks.append(profile.participant_id, decide, key=key, content=content)
         identifier, _, number = entry.id.rpartition("/")
-        return self.state(identifier, int(number))
+        state = self.state(identifier, int(number))
+        check_approved_by(state.approved_by, principal)
+        return state
 
     def _of_evidence(self, body: Mapping[str, Any]) -> AnnuityState:
         contract = _contract(body)

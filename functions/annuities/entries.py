@@ -106,6 +106,17 @@ def checked_same(content: Mapping[str, Any], entry: Entry) -> None:
         raise stale()
 
 
+def check_approved_by(person: str | None, principal: Principal) -> None:
+    """Raises 409 where another person was first: one wins, and the other is told."""
+    if person != principal.person:
+        raise conflict(
+            "already_approved",
+            en="It was approved already, by another person.",
+            es="Ya fue aprobado, por otra persona.",
+            citation="Retiro API v1, two persons",
+        )
+
+
 def stale() -> Problem:
     """409: the hash isn't that of what would be posted now."""
     return conflict(

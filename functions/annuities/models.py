@@ -9,6 +9,7 @@ from retiro.portal import Amount, Answer, Body, Query
 from retiro.registry.participants import ParticipantId
 from retiro.rules.calendar import Date
 from retiro.rules.judiciary_hybrid import Factor
+from retiro.rules.judiciary_hybrid.separations import Cause
 from retiro.rules.money import ShownPercent
 from retiro.rules.service_lengths import ServiceLength
 
@@ -21,7 +22,6 @@ RefundId = Annotated[
 ContractNumber = Annotated[int, Field(ge=1, le=99, strict=False)]
 Reason = Annotated[str, StringConstraints(min_length=10, max_length=500, strip_whitespace=True)]
 Cited = Annotated[str, StringConstraints(min_length=3, max_length=200, strip_whitespace=True)]
-Cause = Literal["voluntary", "retirement", "removal", "total_permanent_disability", "death"]
 
 
 class Retiring(Body):

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from annuities.determined import Facts, check_separation
-from annuities.entries import Entry, checked_same, hash_of
+from annuities.entries import Entry, check_approved_by, checked_same, hash_of
 from annuities.models import Refund, RefundQuoted, RefundState, Separating
 from annuities.terms import (
     Account,
@@ -91,7 +91,9 @@ class Refunds:
             key=BusinessKey(KeyKind.SEPARATION, identifier),
             content={"content_hash": approved_hash},
         )
-        return self.state(identifier)
+        state = self.state(identifier)
+        check_approved_by(state.approved_by, principal)
+        return state
 
     def state(self, identifier: str) -> RefundState:
         """A refund, and how far it has come. Raises 404."""

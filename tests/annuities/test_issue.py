@@ -2,6 +2,7 @@
 
 import pytest
 
+from annuities import contracts, determined
 from cli.reproduce import reproduced
 from retiro.ledger import lines as line_items
 from retiro.ledger.encoding import size_bytes
@@ -258,3 +259,39 @@ def test_a_stored_contract_comes_out_the_same_from_its_own_receipts(program):
     found = reproduced(program.ledger, f"annuity_contract/{annuity['annuity_id']}/1")
 
     assert [(one.name, one.differences) for one in found] == [("provisional_yield", ()), ("life_annuity", ())]
+
+
+def test_a_table_with_months_between_years_is_read_by_age_and_not_as_text(program):
+    """BR-03: https://github.com/ttsim-dev/gettsim/issues/679. As texts, 65y10m comes before 65y2m."""
+    points = {"65y0m": "106.8062", "65y2m": "106.4000", "65y10m": "104.8000", "66y0m": "104.2000"}
+    program.adopt("factor_table", **(TABLE | {"points": points}))
+    program.enrol(born="1961-01-10", credited_on="2026-01-02")
+
+    quoted = program.quote(on="2026-06-10", separated="2026-06-09").body
+
+    # 65y5m: 106.4 - 1.6 x 3/8 = 105.8; 100,000.00 / 105.8 = 945.1795...; x 21/30 = 661.626.
+    assert (quoted["age"], quoted["factor"]) == ("65y5m", "105.800000")
+    assert (quoted["monthly_annuity"], quoted["first_payment"]["amount"]) == ("945.18", "661.63")
+
+
+def test_of_two_who_approve_at_once_one_issues_the_annuity_and_the_other_is_told(program, monkeypatch):
+    """Both see the same passbook; the second finds the first's line where its own was to go."""
+    program.enrol(born="1961-09-10")
+    entered = program.enter()
+    inner = []
+    decide = determined.issued
+
+    def overtaken(*given):
+        found = decide(*given)
+        if not inner:
+            inner.append(None)
+            inner[0] = program.approve(entered, user="u-marta")
+        return found
+
+    monkeypatch.setattr(contracts, "issued", overtaken)
+
+    outer = program.approve(entered)
+
+    assert (inner[0].status, inner[0].body["approved_by"]) == (200, "u-marta")
+    assert (outer.status, outer.code) == (409, "already_approved")
+    assert len(program.lines("retirement")) == 1
