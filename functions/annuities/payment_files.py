@@ -81,7 +81,11 @@ class PaymentFile:
 
 
 def make(office: Payrolls, month: date, attempt: int | None) -> PaymentFile:
-    """Make the file of a posted run, once: asked again, it is the one that is there. Raises `NotPostedError`."""
+    """Make the file of a posted run, once: asked again, it is the one that is there.
+
+    Raises `NotPostedError`, and `RunConflictError` while the month is being reversed.
+    """
+    office.check_not_reversing(month)
     run = office.posted(month, attempt)
     standing = PaymentFile.of_run(run)
     if standing is not None:
@@ -106,7 +110,9 @@ def make(office: Payrolls, month: date, attempt: int | None) -> PaymentFile:
         sum(payment.deductions_cents for payment in payments),
         net_cents,
     )
-    return PaymentFile.of_run(office.book.fix(run, **{PAYMENT_FILE: made.to_detail()})) or made
+    fixed = PaymentFile.of_run(office.book.fix(run, **{PAYMENT_FILE: made.to_detail()})) or made
+    office.check_not_reversing(month)  # one that was approved in between has not seen the file
+    return fixed
 
 
 def link(office: Payrolls, made: PaymentFile) -> str:

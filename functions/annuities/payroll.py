@@ -8,7 +8,7 @@ from retiro.ledger.annuities import ANNUITY_REVERSAL_RUN, ANNUITY_RUN
 from retiro.ledger.board import BoardBook
 from retiro.ledger.figures import Ending, Figures
 from retiro.ledger.store import LedgerStore
-from retiro.registry.runs import Chunk, Run, RunBook, RunStatus
+from retiro.registry.runs import Chunk, Phase, Run, RunBook, RunStatus
 from retiro.rules.calendar import format_month, last_business_day, puerto_rico_date
 from retiro.rules.judiciary_hybrid import SYSTEM
 from retiro.rules.version import RULES_VERSION
@@ -97,12 +97,20 @@ class Payrolls:
         return self.desk.request_if_new(ANNUITY_RUN, format_month(month), self._context(month, today), requester)
 
     def approve(self, month: date, run_hash: str, person: str) -> Run:
-        """Approve whichever prepared run of the month has this hash. Raises `NoPayrollError`, `RunConflictError`."""
+        """Approve whichever prepared run of the month has this hash.
+
+        Raises `NoPayrollError`, `RunConflictError`, and `PaymentFileTakenError` for a reversal that came too late.
+        """
         period = format_month(month)
         kinds = (ANNUITY_RUN, ANNUITY_REVERSAL_RUN)
         candidates = [run for kind in kinds for run in self.book.attempts(kind, period)]
         if not candidates:
             raise NoPayrollError
+        is_reversal = any(
+            run.id.kind == ANNUITY_REVERSAL_RUN and run.details.get("hash") == run_hash for run in candidates
+        )
+        if is_reversal and any(PAYMENT_FILE in run.details for run in candidates if run.status is RunStatus.POSTED):
+            raise PaymentFileTakenError
         return self.desk.approve(candidates, run_hash, person)
 
     def pause(self, month: date) -> Run:
@@ -143,6 +151,12 @@ class Payrolls:
         if run is None:
             raise NoPayrollError
         return exceptions_page(self.objects, self.chunks(run), after, limit)
+
+    def check_not_reversing(self, month: date) -> None:
+        """Raises `RunConflictError` while an approved reversal of the month is at work: nothing of it may go out."""
+        reversal = self.desk.latest(ANNUITY_REVERSAL_RUN, format_month(month))
+        if reversal is not None and reversal.phase is not Phase.PREPARE and reversal.status not in _SETTLED:
+            raise RunConflictError(ConflictCode.RUN_UNDER_WAY, reversal)
 
     def posted(self, month: date, attempt: int | None) -> Run:
         """The posted run of a month: the latest, or that attempt. Raises `NotPostedError`."""

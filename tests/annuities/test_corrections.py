@@ -165,3 +165,13 @@ def test_no_annuity_is_corrected_that_nobody_has_or_whose_death_is_reported(prog
 
     program.report_death(JUDGE, "2026-10-01")
     assert program.correct(annuity, birth_date="1960-09-10").code == "death_reported"
+
+
+def test_a_payroll_before_a_correction_is_a_persons_to_take_back(program, annuity):
+    """Reversed, its months would be due again, and the correction's difference for them too."""
+    program.approve_correction(program.correct(annuity, birth_date="1960-09-10"))
+
+    program.post("/annuity-payrolls/2026-10/reversal", {"reason": "Prepared by mistake."}, scopes="runs.approve")
+    program.work_off()
+
+    assert program.payroll("2026-10")["reversal"]["exceptions"] == {"needs_decision": 1}

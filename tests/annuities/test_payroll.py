@@ -375,6 +375,29 @@ def test_an_earlier_month_is_not_reversed_under_a_later_one(pensioners):
     assert pensioners.payroll("2026-09")["reversal"]["exceptions"] == {"later_payment_stands": 1}
 
 
+def test_a_reversal_that_was_prepared_is_not_approved_once_the_file_is_made(pensioners):
+    pensioners.pay("2026-09")
+    pensioners.post("/annuity-payrolls/2026-09/reversal", {"reason": "Prepared by mistake."}, scopes="runs.approve")
+    pensioners.work_off()
+    pensioners.payment_file("2026-09")
+
+    refused = pensioners.approve_payroll("2026-09", reversal=True)
+
+    assert (refused.status, refused.code) == (409, "payment_file_made")
+    assert pensioners.lines("payment_reversed") == []
+
+
+def test_no_file_is_made_while_the_payroll_is_being_reversed(pensioners):
+    pensioners.pay("2026-09")
+    pensioners.post("/annuity-payrolls/2026-09/reversal", {"reason": "Prepared by mistake."}, scopes="runs.approve")
+    pensioners.work_off()
+    pensioners.approve_payroll("2026-09", reversal=True)
+
+    refused = pensioners.post("/annuity-payrolls/2026-09/payment-file", scopes="runs.approve")
+
+    assert (refused.status, refused.code) == (409, "run_under_way")
+
+
 # Payments that come back
 
 

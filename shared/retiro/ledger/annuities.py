@@ -250,7 +250,8 @@ def payment_of(line: Line) -> Payment:
 def payment_reversal(history: Sequence[Line], period: str, mark: tuple[str, str, int], origin: Origin) -> Draft:
     """A payment that never went out, taken back on its own day: its month is due again.
 
-    Raises `Refusal`: `not_paid`, `later_payment_stands`, `already_returned`, `death_reported`, `status_forbids`.
+    Raises `Refusal`: `not_paid`, `later_payment_stands`, `already_returned`, `death_reported`, `status_forbids`, and
+    `needs_decision` where the annuity was corrected since: the payment is in the correction's difference.
     """
     last = history[-1]
     paid = last.runs.get(ANNUITY_RUN)
@@ -264,6 +265,13 @@ def payment_reversal(history: Sequence[Line], period: str, mark: tuple[str, str,
     line = history[paid.sequence - 1]
     if any(one.reverses == line.sequence for one in history[paid.sequence :]):
         raise Refusal(RefusalCode.ALREADY_RETURNED, f"{SECTION}(d)")
+    if any(one.kind is LineKind.ANNUITY_CORRECTION for one in history[paid.sequence :]):
+        raise Refusal(
+            RefusalCode.NEEDS_DECISION,
+            f"{SECTION}(d)",
+            reason_en="the annuity was corrected since this payment, which is in the correction's difference",
+            reason_es="la anualidad se corrigió después de este pago, que está en la diferencia de la corrección",
+        )
     before: RunMark | None = history[paid.sequence - 2].runs.get(ANNUITY_RUN)
     return Draft(
         LineKind.PAYMENT_REVERSED,
