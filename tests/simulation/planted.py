@@ -108,7 +108,7 @@ BUGS = (
         "if any(until > now for until in book.leases(run.id)):",
         "if False:",
         "after_paused",
-        found_at=58,
+        found_at=53,
     ),
     Bug(
         "a close that trusts the counters, and a throttle that counts as posted",
@@ -129,6 +129,7 @@ BUGS = (
         "return item",
         "is_finished",
         "refused",
+        found_at=1,
     ),
     _bug(
         "a run that starts to post without its evidence",
@@ -167,7 +168,7 @@ BUGS = (
         "settling = kind.settle_late(passbook, own, late, run)",
         "settling = None",
         "late_is_settled",
-        found_at=1,
+        found_at=2,
     ),
     _bug(
         "a prepared line posted as it was on a passbook that has moved",
@@ -176,7 +177,7 @@ BUGS = (
         "if False:",
         "totals",
         "late_is_named",
-        found_at=18,
+        found_at=25,
     ),
     _bug(
         "a history read eventually",
@@ -186,6 +187,7 @@ BUGS = (
         "month_ends",
         "totals",
         "no_own_fault",
+        found_at=232,
     ),
     _bug(
         "an own update, whose answer was lost, taken for a newer worker",
@@ -193,6 +195,7 @@ BUGS = (
         'if changed.existing is not None and changed.existing["number"] == number:',
         "if False:",
         "no_own_fault",
+        found_at=11,
     ),
     _bug(
         "a request that was just done by its double taken for a fault",
@@ -200,6 +203,7 @@ BUGS = (
         "except (Refusal, LineError):",
         "except Refusal:",
         "no_own_fault",
+        found_at=26,
     ),
     _bug(
         "unplaced money passed on",
