@@ -206,10 +206,10 @@ BUGS = (
         found_at=26,
     ),
     _bug(
-        "unplaced money passed on",
+        "a cent less passed on than is credited",
         crediting._Page._pass_on,
-        "sum(row.amount_cents for row in self.rows if row.participant_id not in self.unplaced)",
-        "sum(row.amount_cents + 1 for row in self.rows)",
+        "(held.amount_cents if held else 0)",
+        "(held.amount_cents if held else 1)",
         "passed_on",
         "no_own_fault",
     ),
