@@ -80,7 +80,18 @@ def test_an_older_execution_that_was_overtaken_while_it_began_takes_no_chunk_bac
 def test_a_cursor_moves_from_where_it_was_only(jobs: Jobs) -> None:
     number = jobs.next_number("F")
     jobs.begin("F", number, 1)
-    jobs.advance("F", 0, number, Cursor(0, ()), Cursor(2, ()))
+    assert jobs.advance("F", 0, number, Cursor(0, ()), Cursor(2, ()))
+    # The same execution again: its own lost answer, or a second invocation of it. It looks again, and nothing moves.
+    assert not jobs.advance("F", 0, number, Cursor(0, ()), Cursor(3, ()))
+    assert [cursor.done for cursor in jobs.cursors("F")] == [2]
+
+
+def test_an_older_execution_moves_no_cursor(jobs: Jobs) -> None:
+    older = jobs.next_number("F")
+    jobs.begin("F", older, 1)
+    newer = jobs.next_number("F")
+    jobs.begin("F", newer, 1)
     with pytest.raises(FencedError) as fenced:
-        jobs.advance("F", 0, number, Cursor(0, ()), Cursor(2, ()))
+        jobs.advance("F", 0, older, Cursor(0, ()), Cursor(2, ()))
     assert isinstance(fenced.value.__cause__, ChangedError)
+    assert [cursor.done for cursor in jobs.cursors("F")] == [0]
