@@ -110,7 +110,7 @@ def _bars(console: Console) -> Iterator[Any]:
 def _samples(scenes: Scenes) -> list[str]:
     """P-000001, and the first two participants with both options whose yield is posted."""
     excepted = {one["participant_id"] for one in scenes.exceptions()}
-    both = [one for one in population.members() if one.selection and all(one.selection.values())]
+    both = [one for one in population.members() if one.selection and sum(map(bool, one.selection.values())) > 1]
     return [SAMPLE, *[one.participant_id for one in both if one.participant_id not in excepted][:2]]
 
 
