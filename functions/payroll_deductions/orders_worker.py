@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import timedelta
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -11,27 +10,13 @@ from aws_lambda_powertools.metrics import MetricUnit
 
 from payroll_deductions.orders import WITHOUT_ORDER, OrderIndex, OrderKind
 from retiro.ledger.plans import ORDER_RUN
-from retiro.ledger.store import LedgerStore
-from retiro.registry import aws, clock
-from retiro.registry.environment import Environment
-from retiro.registry.runs import Phase, RunBook
-from retiro.registry.table import Table
-from retiro.runs.machine import Invocation, WorkerEvent, answer
-from retiro.runs.objects import RunObjects
-from retiro.runs.workshop import Sizes, Workshop
+from retiro.registry.runs import Phase
+from retiro.runs.machine import WorkerEvent
+from retiro.runs.worker import handled, workshop
+from retiro.runs.workshop import Workshop
 
 if TYPE_CHECKING:
     from aws_lambda_powertools.utilities.typing import LambdaContext
-
-
-class WorkerEnvironment(Environment):
-    """What the worker reads from its environment. `invocation_accounts` 0: as many as there is time for."""
-
-    ledger_table: str
-    registry_table: str
-    files_bucket: str
-    chunk_accounts: int = 5000
-    invocation_accounts: int = 0
 
 
 @dataclass(frozen=True)
@@ -45,28 +30,15 @@ class World:
 @cache
 def world() -> World:
     """Built when the first event comes."""
-    environment = WorkerEnvironment.read()
-    registry = Table(aws.dynamodb(), environment.registry_table)
-    book = RunBook(registry)
-    objects = RunObjects(aws.s3(), environment.files_bucket)
-    shop = Workshop(
-        kinds={ORDER_RUN: OrderKind(registry)},
-        book=book,
-        roster=registry,
-        ledger=LedgerStore(aws.dynamodb(), environment.ledger_table),
-        objects=objects,
-        clock=clock.utc_now,
-        sizes=Sizes(chunk_accounts=environment.chunk_accounts, invocation_accounts=environment.invocation_accounts),
-    )
-    return World(shop, OrderIndex(book, objects, registry))
+    shop = workshop(lambda registry: {ORDER_RUN: OrderKind(registry)})
+    return World(shop, OrderIndex(shop.book, shop.objects, shop.roster))
 
 
 def handler(event: Mapping[str, Any], context: "LambdaContext") -> dict[str, Any]:
     """Begin a phase, work on a chunk, end a phase, or note a failure."""
     shop, index = world().shop, world().index
     asked = WorkerEvent.model_validate(event)
-    until = shop.clock() + timedelta(milliseconds=context.get_remaining_time_in_millis())
-    answered = answer(shop, event, Invocation(context.aws_request_id, until))
+    answered = handled(shop, event, context)
     if asked.op == "work" and asked.phase is Phase.CLOSE and asked.chunk is not None and answered["done"]:
         index.index(asked.run_id, asked.chunk)
     if asked.op == "end" and asked.phase is Phase.PREPARE:

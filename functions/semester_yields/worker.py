@@ -1,18 +1,14 @@
 """The worker of the yields' runs: what the state machine invokes."""
 
 from collections.abc import Mapping
-from datetime import timedelta
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from retiro.ledger.store import LedgerStore
-from retiro.registry import aws, clock
-from retiro.registry.environment import Environment
-from retiro.registry.runs import RunBook
+from retiro.registry import clock
 from retiro.registry.table import Table
-from retiro.runs.machine import Invocation, answer
-from retiro.runs.objects import RunObjects
-from retiro.runs.workshop import Sizes, Workshop
+from retiro.runs.kinds import RunKind
+from retiro.runs.worker import handled, workshop
+from retiro.runs.workshop import Workshop
 from semester_yields.context import PROGRAMS
 from semester_yields.kinds import YieldKind, YieldReversalKind
 
@@ -20,41 +16,21 @@ if TYPE_CHECKING:
     from aws_lambda_powertools.utilities.typing import LambdaContext
 
 
-class WorkerEnvironment(Environment):
-    """What the worker reads from its environment. `invocation_accounts` 0: as many as there is time for."""
-
-    ledger_table: str
-    registry_table: str
-    files_bucket: str
-    chunk_accounts: int = 5000
-    invocation_accounts: int = 0
-
-
 @cache
 def world() -> Workshop:
     """What the worker has at hand."""
-    environment = WorkerEnvironment.read()
-    registry = Table(aws.dynamodb(), environment.registry_table)
-    return Workshop(
-        kinds={
-            kind: made
-            for program in PROGRAMS.values()
-            for kind, made in (
-                (program.run, YieldKind(clock.utc_now, fund=program.fund)),
-                (program.reversal, YieldReversalKind(fund=program.fund)),
-            )
-        },
-        book=RunBook(registry),
-        roster=registry,
-        ledger=LedgerStore(aws.dynamodb(), environment.ledger_table),
-        objects=RunObjects(aws.s3(), environment.files_bucket),
-        clock=clock.utc_now,
-        sizes=Sizes(chunk_accounts=environment.chunk_accounts, invocation_accounts=environment.invocation_accounts),
-    )
+    return workshop(_kinds)
+
+
+def _kinds(_: Table) -> Mapping[str, RunKind]:
+    """A yield and its reversal for each program."""
+    kinds: dict[str, RunKind] = {}
+    for program in PROGRAMS.values():
+        kinds[program.run] = YieldKind(clock.utc_now, fund=program.fund)
+        kinds[program.reversal] = YieldReversalKind(fund=program.fund)
+    return kinds
 
 
 def handler(event: Mapping[str, Any], context: "LambdaContext") -> dict[str, Any]:
     """Begin a phase, work on a chunk, end a phase, or note a failure."""
-    shop = world()
-    until = shop.clock() + timedelta(milliseconds=context.get_remaining_time_in_millis())
-    return answer(shop, event, Invocation(context.aws_request_id, until))
+    return handled(world(), event, context)
