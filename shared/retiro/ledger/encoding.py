@@ -8,7 +8,7 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb.type_defs import AttributeValueTypeDef
@@ -81,25 +81,27 @@ def _to_attribute(value: Value) -> "AttributeValueTypeDef":
 
 
 def _from_attribute(attribute: "AttributeValueTypeDef") -> Value:
-    match attribute:
-        case {"S": str(text)}:
-            return text
-        case {"N": str(digits)}:
-            return _whole_number(digits)
-        case {"M": inner}:
-            return {name: _from_attribute(value) for name, value in inner.items()}
-        case {"L": inner}:
-            return [_from_attribute(value) for value in inner]
-        case {"B": raw}:
-            return bytes(raw)
-        case _:
-            msg = f"an attribute of type {'/'.join(attribute)}"
-            raise UnreadableError(msg)
+    ((kind, value),) = attribute.items()
+    if kind == "S":
+        return str(value)
+    if kind == "N":
+        return _whole_number(str(value))
+    if kind == "M":
+        return from_item(cast("Item", value))
+    if kind == "L":
+        return [_from_attribute(inner) for inner in cast("list[AttributeValueTypeDef]", value)]
+    if kind == "B":
+        return bytes(cast("bytes", value))
+    msg = f"an attribute of type {kind}"
+    raise UnreadableError(msg)
 
 
 def _whole_number(digits: str) -> int:
     """DynamoDB may give a number back in another form (1E+2); its value must be whole."""
-    number = Decimal(digits)
+    try:
+        return int(digits)
+    except ValueError:
+        number = Decimal(digits)
     if number != number.to_integral_value():
         msg = f"the number {digits}"
         raise UnreadableError(msg)
@@ -107,21 +109,20 @@ def _whole_number(digits: str) -> int:
 
 
 def _refuse_floats(value: object) -> None:
-    match value:
-        case None | bool() | int() | str():
-            return
-        case Mapping():
-            for name, inner in value.items():
-                if not isinstance(name, str):
-                    msg = f"a map's key is a text, not {type(name).__name__}"
-                    raise TypeError(msg)
-                _refuse_floats(inner)
-        case list() | tuple():
-            for inner in value:
-                _refuse_floats(inner)
-        case _:
-            msg = f"no {type(value).__name__} has a canonical form here"
-            raise TypeError(msg)
+    if value is None or isinstance(value, str | int):
+        return
+    if isinstance(value, Mapping):
+        for name, inner in value.items():
+            if not isinstance(name, str):
+                msg = f"a map's key is a text, not {type(name).__name__}"
+                raise TypeError(msg)
+            _refuse_floats(inner)
+    elif isinstance(value, list | tuple):
+        for inner in value:
+            _refuse_floats(inner)
+    else:
+        msg = f"no {type(value).__name__} has a canonical form here"
+        raise TypeError(msg)
 
 
 def _size_bytes(attribute: "AttributeValueTypeDef") -> int:

@@ -1,7 +1,7 @@
 """One DynamoDB table of plain items, read consistently and written under conditions that are named.
 
-Items hold strings, whole numbers, booleans, bytes, lists and maps. Never a float (boto3 refuses it), never `None`:
-what is absent is absent.
+Items hold strings, whole numbers, booleans, bytes, lists and maps. Never a float, never `None`: what is absent is
+absent.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from boto3.dynamodb.types import Binary, TypeDeserializer, TypeSerializer
 from botocore.exceptions import ClientError
 
 if TYPE_CHECKING:
@@ -17,9 +16,6 @@ if TYPE_CHECKING:
     from mypy_boto3_dynamodb.type_defs import TransactWriteItemTypeDef
 
 Item = dict[str, Any]
-
-_serializer = TypeSerializer()
-_deserializer = TypeDeserializer()
 
 
 class AlreadyThereError(Exception):
@@ -202,32 +198,64 @@ class _Placeholders:
 
     def _value(self, content: Any) -> str:
         placeholder = f":v{len(self.values)}"
-        self.values[placeholder] = _serializer.serialize(content)
+        self.values[placeholder] = _to_attribute(content)
         return placeholder
 
 
 def to_attributes(item: Item) -> dict[str, Any]:
-    """An item as DynamoDB's typed attributes."""
-    return {name: _serializer.serialize(value) for name, value in item.items()}
+    """An item as DynamoDB's typed attributes. Raises `TypeError` for what no item holds."""
+    return {name: _to_attribute(value) for name, value in item.items()}
 
 
 def from_attributes(attributes: Mapping[str, Any]) -> Item:
-    """DynamoDB's typed attributes as an item; every number is an `int`."""
-    return {name: _plain(_deserializer.deserialize(value)) for name, value in attributes.items()}
+    """DynamoDB's typed attributes as an item; every number is an `int`. Raises `TypeError` for what no item holds."""
+    return {name: _from_attribute(value) for name, value in attributes.items()}
 
 
-def _plain(value: Any) -> Any:
-    match value:
-        case Decimal():
-            return int(value)
-        case Binary():
-            return bytes(value.value)  # type: ignore[attr-defined]  # the stubs forget it
-        case list():
-            return [_plain(one) for one in value]
-        case dict():
-            return {name: _plain(one) for name, one in value.items()}
-        case _:
-            return value
+def _to_attribute(value: Any) -> dict[str, Any]:
+    if isinstance(value, str):
+        return {"S": value}
+    if isinstance(value, bool):
+        return {"BOOL": value}
+    if isinstance(value, int):
+        return {"N": str(value)}
+    if isinstance(value, dict):
+        return {"M": to_attributes(value)}
+    if isinstance(value, list | tuple):
+        return {"L": [_to_attribute(one) for one in value]}
+    if isinstance(value, bytes):
+        return {"B": value}
+    msg = f"an item holds no {type(value).__name__}"
+    raise TypeError(msg)
+
+
+# Not boto3's deserializer: of all that a worker computes it took a quarter, and it makes a `Decimal` of each number.
+def _from_attribute(attribute: Mapping[str, Any]) -> Any:
+    ((kind, value),) = attribute.items()
+    if kind in {"S", "BOOL"}:
+        return value
+    if kind == "N":
+        return _whole_number(value)
+    if kind == "M":
+        return from_attributes(value)
+    if kind == "L":
+        return [_from_attribute(one) for one in value]
+    if kind == "B":
+        return bytes(value)
+    msg = f"an item holds no attribute of type {kind}"
+    raise TypeError(msg)
+
+
+def _whole_number(digits: str) -> int:
+    """DynamoDB may give a number back in another form (1E+2)."""
+    try:
+        return int(digits)
+    except ValueError:
+        number = Decimal(digits)
+    if number != number.to_integral_value():
+        msg = f"an item holds no number {digits}"
+        raise TypeError(msg)
+    return int(number)
 
 
 def _key(pk: str, sk: str) -> dict[str, Any]:
