@@ -5,6 +5,7 @@ key_with_line         a line that no run wrote comes in one transaction with its
 evidence_with_line    what a line rests on is there when the line is
 one_fund              no transaction has two funds
 passed_on             what a transaction takes from an employer's clearing is what participants are credited in it
+<of payment plans>    tests/simulation/plan_watch.py says them
 sequence              a line's number is the next one
 double_entry          postings, and carried balances, sum to zero
 hash_chain            a line's hash covers the one before and itself
@@ -60,6 +61,7 @@ class Invariants:
     runs: dict[tuple[str, str, int], dict[str, Any]] = field(default_factory=dict)
     stale_writes: dict[str, int] = field(default_factory=lambda: defaultdict(int))
     heads: Callable[[str, int, bytes], None] = lambda *_: None
+    watch: Callable[[list[Any]], None] = lambda _: None
     written: dict[tuple[str, str, int], dict[str, list[dict[str, Any]]]] = field(
         default_factory=lambda: defaultdict(dict)
     )
@@ -86,6 +88,7 @@ class Invariants:
         self._together(documents, lines)
         for document in lines:
             self._line(document)
+        self.watch(documents)
         for commit in ledger:
             if commit.key[0].startswith("passbook#"):
                 self._verified(commit)
@@ -96,11 +99,12 @@ class Invariants:
             return
         if len({line["fund"] for line in lines}) > 1:
             self._fail("one_fund", f"{[line['pk'] for line in lines]}")
-        passed_on = sum(
-            posting["cents"] for line in lines for posting in line["postings"] if posting["account"] == "contributions"
-        )
-        if passed_on:
-            self._fail("passed_on", f"out by {passed_on} cents")
+        for account in ("contributions", "installments"):
+            passed_on = sum(
+                posting["cents"] for line in lines for posting in line["postings"] if posting["account"] == account
+            )
+            if passed_on:
+                self._fail("passed_on", f"{account} out by {passed_on} cents")
         if len(lines) == len(documents) == 1 and own_mark(lines[0]) is not None:
             return
         keys = [document for document in documents if str(document["pk"]).startswith("key#")]

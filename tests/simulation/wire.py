@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
 
-from botocore.exceptions import EndpointConnectionError, ReadTimeoutError
+from botocore.exceptions import ClientError, EndpointConnectionError, ReadTimeoutError
 
 from tests.simulation.dynamodb import ConditionalCheckFailedException, DynamoDB, TransactionCanceledException, error
 from tests.simulation.scheduler import Scheduler
@@ -154,7 +154,7 @@ class Refusals:
 
 def _coded(operation: str, *codes: str) -> list[Callable[[], Exception]]:
     def make(code: str) -> Callable[[], Exception]:
-        return lambda: error(code, operation, "on command")
+        return lambda: error(code, operation, "on command", ResponseMetadata={"HTTPStatusCode": 503})
 
     return [make(code) for code in codes]
 
@@ -272,18 +272,26 @@ class Body:
         return self.content
 
 
+class NoSuchKey(ClientError):  # noqa: N818  # as botocore names it
+    """The class that `client.exceptions` has for it."""
+
+
 class ObjectsClient:
-    """S3's client."""
+    """S3's client, for a bucket that keeps every version."""
+
+    exceptions = SimpleNamespace(NoSuchKey=NoSuchKey, ClientError=ClientError)
 
     def __init__(self, wire: Wire) -> None:
         self.wire = wire
         self.objects: dict[tuple[str, str], bytes] = {}
+        self.versions: dict[tuple[str, str], list[bytes]] = {}
 
     def put_object(self, **request: Any) -> Any:
         key = request["Bucket"], request["Key"]
 
         def put() -> dict[str, Any]:
             self.objects[key] = bytes(request["Body"])
+            self.versions.setdefault(key, []).append(self.objects[key])
             return {}
 
         return self.wire.call("put_object", request["Key"], put, _OBJECTS)
@@ -293,10 +301,31 @@ class ObjectsClient:
 
         def get() -> dict[str, Any]:
             if key not in self.objects:
-                raise error("NoSuchKey", "GetObject", "The specified key does not exist.")
-            return {"Body": Body(self.objects[key])}
+                raise NoSuchKey(_NO_SUCH_KEY, "GetObject")
+            version = request.get("VersionId")
+            content = self.objects[key] if version is None else self.versions[key][int(version)]
+            return {"Body": Body(content), "ContentLength": len(content)}
 
         return self.wire.read("get_object", request["Key"], get, _OBJECTS)
+
+    def head_object(self, **request: Any) -> Any:
+        key = request["Bucket"], request["Key"]
+
+        def head() -> dict[str, Any]:
+            if key not in self.objects:
+                raise ClientError(_NO_SUCH_KEY, "HeadObject")
+            return {"VersionId": str(len(self.versions[key]) - 1)}
+
+        return self.wire.read("head_object", request["Key"], head, _OBJECTS)
+
+    def generate_presigned_url(self, _operation: str, **request: Any) -> str:
+        return f"https://bucket/{request['Params']['Key']}"
+
+
+_NO_SUCH_KEY: Any = {
+    "Error": {"Code": "NoSuchKey", "Message": "The specified key does not exist."},
+    "ResponseMetadata": {"HTTPStatusCode": 404},
+}
 
 
 def _named(key: Any) -> str:
