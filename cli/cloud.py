@@ -85,24 +85,44 @@ class Cloud:
             return
         self.stop()  # what an earlier one left, that was not stopped in order
         self.folder.mkdir(parents=True)
-        temporary = Path(tempfile.mkdtemp(prefix=f"retiro-{self.name}-", dir=_fast_folder() or self.folder))
-        port = _free_port()
+        self._launch(_free_port(), tempfile.mkdtemp(prefix=f"retiro-{self.name}-", dir=_fast_folder() or self.folder))
+
+    def _launch(self, port: int, temporary: str) -> None:
+        """Starts MiniStack at a port, over a folder of its own, and waits until it answers. Raises `CloudError`."""
         with (self.folder / "ministack.log").open("ab") as log:
             self._child = subprocess.Popen(
                 [MINISTACK_PYTHON, "-m", "ministack"],
                 cwd=self.folder,
-                env=_process_environment(port, temporary),
+                env=self._environment(port, Path(temporary)),
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
                 start_new_session=True,
             )
-        (self.folder / "cloud.json").write_text(json.dumps(asdict(Running(port, self._child.pid, str(temporary)))))
+        (self.folder / "cloud.json").write_text(json.dumps(asdict(Running(port, self._child.pid, temporary))))
         deadline = time.monotonic() + START_SECONDS_MAX
         while not _answers(port):
             if self._child.poll() is not None or time.monotonic() > deadline:
                 raise CloudError(f"MiniStack did not start; see {self.folder / 'ministack.log'}")
             time.sleep(0.1)
+
+    def _environment(self, port: int, temporary: Path) -> dict[str, str]:
+        """What MiniStack is told by its environment."""
+        kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
+        return {
+            **kept,
+            "BIND_HOST": "127.0.0.1",
+            "GATEWAY_PORT": str(port),
+            "EDGE_PORT": str(port),
+            "MINISTACK_HOST": "127.0.0.1",
+            "MINISTACK_ACCOUNT_ID": ACCOUNT,
+            "MINISTACK_REGION": REGION,
+            "IOT_MTLS_ENABLED": "0",
+            "TMPDIR": str(temporary),
+            "S3_DATA_DIR": str(temporary / "s3"),
+            "STATE_DIR": str(temporary / "state"),
+            "LOG_LEVEL": "INFO",
+        }
 
     def stop(self) -> None:
         """Stops the process, with the functions that it runs, and takes away all that they left."""
@@ -215,24 +235,6 @@ def _client_environment(endpoint: str) -> dict[str, str]:
         "AWS_DEFAULT_REGION": REGION,
         "AWS_CONFIG_FILE": os.devnull,
         "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
-    }
-
-
-def _process_environment(port: int, temporary: Path) -> dict[str, str]:
-    kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
-    return {
-        **kept,
-        "BIND_HOST": "127.0.0.1",
-        "GATEWAY_PORT": str(port),
-        "EDGE_PORT": str(port),
-        "MINISTACK_HOST": "127.0.0.1",
-        "MINISTACK_ACCOUNT_ID": ACCOUNT,
-        "MINISTACK_REGION": REGION,
-        "IOT_MTLS_ENABLED": "0",
-        "TMPDIR": str(temporary),
-        "S3_DATA_DIR": str(temporary / "s3"),
-        "STATE_DIR": str(temporary / "state"),
-        "LOG_LEVEL": "INFO",
     }
 
 

@@ -23,11 +23,12 @@ _ERRORS = {
 
 
 class FaultyWire:
-    """A proxy in front of an endpoint. `chance` of each of five faults; `met` counts them."""
+    """A proxy in front of an endpoint. `chance` of each of five faults; `met` counts them, `calls` all calls."""
 
     def __init__(self, endpoint: str, *, seed: int, chance: float) -> None:
         self.endpoint = endpoint
         self.chance = chance
+        self.calls = 0
         self.met: Counter[str] = Counter()
         self._random = random.Random(seed)  # noqa: S311  # the seed is to be said in a report
         self._lock = threading.Lock()
@@ -56,7 +57,9 @@ class FaultyWire:
             fate = kinds[index] if index < len(kinds) else "done"
             if fate == "conflict" and not is_put:
                 fate = "throttled"  # nothing else of ours meets conflicts
-            self.met[fate] += 1
+            self.calls += 1
+            if fate != "done":
+                self.met[fate] += 1
             return fate
 
     def pass_on(self, handler: BaseHTTPRequestHandler) -> None:
@@ -76,7 +79,9 @@ class FaultyWire:
             answer = self._pool.request(
                 handler.command, self.endpoint + handler.path, body=body, headers=headers, decode_content=False
             )
-        except urllib3.exceptions.HTTPError:  # the cloud is down
+        except urllib3.exceptions.HTTPError:
+            with self._lock:
+                self.met["cloud away"] += 1
             handler.close_connection = True
             return
         if fate == "cut after":
