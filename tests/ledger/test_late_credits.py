@@ -301,6 +301,17 @@ def test_a_wrong_transfer_is_put_right_as_a_transfer() -> None:
     assert grown(drafts, history)[-1].balances["transfers"] == -900_000
 
 
+def test_a_wrong_credit_of_a_rebuilt_account_is_put_right_against_its_history() -> None:
+    """50.00 of which 20.00 were right: 50.00 off `history` and 20.00 back, and no employer's money moves."""
+    opened = enrolled(on="2025-01-01")
+    history = grown([savings.rebuilt_contribution(opened[-1], 5_000, day("2025-01-31"), ANA)], opened)
+    assert history[-1].balances == {"savings": 5_000, "history": -5_000}
+    drafts = correction(history, Correction(2, TODAY, right=(2_000, day("2025-01-31"))), FIGURES, ANA)
+    corrected = grown(drafts, history)
+    assert corrected[-1].balances == {"savings": 2_000, "history": -2_000}
+    assert is_sound(corrected)
+
+
 def test_only_a_credit_can_be_corrected() -> None:
     with pytest.raises(Refusal) as refused:
         correction(two_semesters_posted(), Correction(3, TODAY), FIGURES, ANA)

@@ -232,6 +232,18 @@ def test_a_line_stays_under_its_size_at_the_worst(kind: LineKind) -> None:
     assert size_of(kind) < size_max
 
 
+@pytest.mark.parametrize("kind", [LineKind.SEMESTER_YIELD, LineKind.REVERSAL])
+def test_a_line_of_a_rebuilt_passbook_stays_in_a_write_unit(monkeypatch: pytest.MonkeyPatch, kind: LineKind) -> None:
+    """With the mark and the account of its history, and all amounts of ten digits: 99,999,999.99."""
+    large = 9_999_999_999
+    monkeypatch.setattr(f"{__name__}.LARGE", large)
+    carried = tuple(-large + month for month in range(18))
+    monkeypatch.setattr(f"{__name__}.MONTH_ENDS", MonthEnds("2024-12", carried, complete=False))
+    monkeypatch.setattr(f"{__name__}.ACCOUNTS", dict.fromkeys((*ACCOUNTS, "history"), -large))
+    monkeypatch.setitem(MARKS, "rebuild", RunMark("f" * 32, 9_999, 9_999))
+    assert size_of(kind) <= RUN_LINE_BYTES_MAX
+
+
 def test_a_line_over_its_size_is_refused() -> None:
     line = worst_line(LineKind.LATE_CREDIT)
     size = encoding.size_bytes(to_item(line))

@@ -111,6 +111,15 @@ def test_a_run_marks_its_own_line_and_the_mark_is_carried() -> None:
     assert history[-2].runs == history[-1].runs == {"yield": RunMark("FY2025-S2", 1, history[-2].sequence)}
 
 
+def test_a_rebuild_marks_each_line_beside_the_run_that_it_posts() -> None:
+    """The history's hash and the row reached; of a yield, the semester too. Both are carried, each with its line."""
+    first = following(None, drafted(rebuild=("0af1", 1)))
+    assert first.runs == {"rebuild": RunMark("0af1", 1, 1)}
+    second = following(first, drafted(run=("yield", "FY2025-S2", 1), rebuild=("0af1", 3)))
+    assert second.runs == {"rebuild": RunMark("0af1", 3, 2), "yield": RunMark("FY2025-S2", 1, 2)}
+    assert following(second, drafted()).runs == second.runs
+
+
 def test_an_ordinary_line_in_a_posted_semester_cannot_be_made() -> None:
     last = posted(account_of_readings(), S2, 21_436)[-1]
     with pytest.raises(LineError, match="late credit"):

@@ -13,6 +13,7 @@ from retiro.ledger.lines import YIELD_RUN, Draft, Line, LineError, LineKind, Pos
 from retiro.ledger.month_ends import from_movements
 from retiro.ledger.savings import (
     CONTRIBUTIONS,
+    HISTORY,
     SECTION,
     TRANSFERS,
     YIELDS,
@@ -355,7 +356,7 @@ def _is_left_out(line: Line, posted: Line) -> bool:
 def _credit_of(line: Line) -> tuple[str, int]:
     """The contra account of a credit, and the cents that it credits, without any yield differences."""
     for posting in line.postings:
-        if posting.account in (CONTRIBUTIONS, TRANSFERS):
+        if posting.account in (CONTRIBUTIONS, HISTORY, TRANSFERS):
             return posting.account, -posting.amount_cents
     raise _needs_decision(f"line {line.sequence} is no credit", f"la línea {line.sequence} no es un crédito")
 

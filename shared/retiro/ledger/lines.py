@@ -22,6 +22,12 @@ SAVINGS = "savings"
 YIELD_RUN = "yield"
 """The run kind whose mark says which semester was posted last."""
 
+REBUILD_RUN = "rebuild"
+"""The run kind whose mark says from which history a passbook was rebuilt, and which of its rows was reached.
+
+The mark's period is the history's hash, its attempt the row.
+"""
+
 _PASSBOOK_PREFIX = "passbook#"
 _SEQUENCE_DIGITS = 8
 
@@ -115,10 +121,11 @@ class Draft:
     """What a decision wants written. The rest of the line follows from the one before it.
 
     `state` replaces the keys it names; a key with `None` goes. `run` (run kind, period, attempt) sets the run's mark to
-    this line; `restores` (run kind, mark) puts an earlier mark back, or takes it away (`None`). `belongs_on` is the
-    legal date, where the month-ends count from another day than `effective_on`. `differences` are the parts of a
-    savings posting that are yield of a semester (of a late credit). `month_ends` replaces what would be carried: it is
-    given by who has recomputed it from the whole passbook.
+    this line, and `rebuild` (the history's hash, the row) that of a rebuild beside it; `restores` (run kind, mark) puts
+    an earlier mark back, or takes it away (`None`). `belongs_on` is the legal date, where the month-ends count from
+    another day than `effective_on`. `differences` are the parts of a savings posting that are yield of a semester (of a
+    late credit). `month_ends` replaces what would be carried: it is given by who has recomputed it from the whole
+    passbook.
     """
 
     kind: LineKind
@@ -127,6 +134,7 @@ class Draft:
     postings: tuple[Posting, ...] = ()
     state: Mapping[str, Any] = field(default_factory=dict)
     run: tuple[str, str, int] | None = None
+    rebuild: tuple[str, int] | None = None
     restores: tuple[str, RunMark | None] | None = None
     determination: str | None = None
     reverses: int | None = None
@@ -358,7 +366,7 @@ def _carried_state(previous: Line | None, changes: Mapping[str, Any]) -> Mapping
 
 def _carried_runs(previous: Line | None, draft: Draft, sequence: int) -> Mapping[str, RunMark]:
     before = previous.runs if previous else {}
-    if draft.run is None and draft.restores is None:
+    if draft.run is None and draft.rebuild is None and draft.restores is None:
         return before
     runs = dict(before)
     if draft.restores is not None:
@@ -369,6 +377,9 @@ def _carried_runs(previous: Line | None, draft: Draft, sequence: int) -> Mapping
     if draft.run is not None:
         kind, period, attempt = draft.run
         runs[kind] = RunMark(period, attempt, sequence)
+    if draft.rebuild is not None:
+        history, row = draft.rebuild
+        runs[REBUILD_RUN] = RunMark(history, row, sequence)
     return runs
 
 

@@ -1,7 +1,8 @@
 """The lines of a savings passbook, 3 L.P.R.A. § 786-7, as drafts. Pure: from the last line to what is to be written.
 
-Accounts: `savings` is what the participant owns; `transfers`, `contributions` and `yields` are its contra accounts, so
-that the carried balances tell contributions from yield. What belongs to a posted semester is in `late_credits`.
+Accounts: `savings` is what the participant owns; `transfers`, `contributions`, `history` and `yields` are its contra
+accounts, so that the carried balances tell contributions from yield. What belongs to a posted semester is in
+`late_credits`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,6 +17,8 @@ from retiro.rules.refusals import Refusal, RefusalCode
 
 TRANSFERS = "transfers"
 CONTRIBUTIONS = "contributions"
+HISTORY = "history"
+"""The other side of contributions that were remitted before this ledger began, and are credited from their history."""
 YIELDS = "yields"
 
 SECTION = "3 L.P.R.A. § 786-7"
@@ -97,6 +100,14 @@ def contribution(last: Line, amount_cents: int, credited_on: date, origin: Origi
     Raises `Refusal` `status_forbids`.
     """
     return _credit(last, LineKind.CONTRIBUTION, CONTRIBUTIONS, (amount_cents, credited_on), origin)
+
+
+def rebuilt_contribution(last: Line, amount_cents: int, credited_on: date, origin: Origin) -> Draft:
+    """(a)(2): the same of an account's history. No employer's passbook has passed it on: it is against `history`.
+
+    Raises `Refusal` `status_forbids`.
+    """
+    return _credit(last, LineKind.CONTRIBUTION, HISTORY, (amount_cents, credited_on), origin)
 
 
 def selection(
