@@ -203,8 +203,8 @@ class LedgerStore:
                 return
             request["ExclusiveStartKey"] = page["LastEvaluatedKey"]
 
-    def get_lines(self, wanted: Iterable[tuple[str, int]]) -> dict[tuple[str, int], Line]:
-        """The lines of these passbooks and sequences, read consistently; one that isn't there is left out.
+    def get_lines(self, wanted: Iterable[tuple[str, int]], *, consistent: bool = True) -> dict[tuple[str, int], Line]:
+        """The lines of these passbooks and sequences; one that isn't there is left out.
 
         Raises `BusyError` when some stay unread through all attempts.
         """
@@ -214,7 +214,7 @@ class LedgerStore:
         ]
         found: dict[tuple[str, int], Line] = {}
         for start in range(0, len(keys), _BATCH_GET_MAX):
-            for item in self._get_batch(keys[start : start + _BATCH_GET_MAX]):
+            for item in self._get_batch(keys[start : start + _BATCH_GET_MAX], consistent=consistent):
                 line = line_items.from_item(item)
                 found[line.passbook, line.sequence] = line
         return found
@@ -249,13 +249,13 @@ class LedgerStore:
         msg = f"a read wasn't answered in {self.retries.attempts_max} attempts"
         raise BusyError(msg)
 
-    def _batch_answer(self, keys: Sequence[Mapping[str, Any]]) -> "BatchGetItemOutputTypeDef":
-        asked: dict[str, Any] = {self.table_name: {"Keys": keys, "ConsistentRead": True}}
+    def _batch_answer(self, keys: Sequence[Mapping[str, Any]], *, consistent: bool) -> "BatchGetItemOutputTypeDef":
+        asked: dict[str, Any] = {self.table_name: {"Keys": keys, "ConsistentRead": consistent}}
         return self._asked(lambda: self.client.batch_get_item(RequestItems=asked))
 
-    def _get_batch(self, keys: Sequence[Mapping[str, Any]]) -> Iterator[Item]:
+    def _get_batch(self, keys: Sequence[Mapping[str, Any]], *, consistent: bool) -> Iterator[Item]:
         for attempt in range(self.retries.attempts_max):
-            answer = self._batch_answer(keys)
+            answer = self._batch_answer(keys, consistent=consistent)
             yield from answer["Responses"].get(self.table_name, [])
             left = answer.get("UnprocessedKeys", {}).get(self.table_name)
             if not left:

@@ -70,11 +70,14 @@ def _check_part(shop: Workshop, kind: RunKind, run: Run, chunk: Chunk, watch: Wa
 def _findings(
     shop: Workshop, kind: RunKind, run: Run, rows: list[Row], outcomes: Mapping[str, Row]
 ) -> Iterator[tuple[str, str, int]]:
-    """For each prepared line: passbook, `posted`, `withheld:<code>`, `missing` or `differs`, and its cents."""
+    """For each prepared line: passbook, `posted`, `withheld:<code>`, `missing` or `differs`, and its cents.
+
+    A line never changes, so that an eventual read which finds it proves it. Who isn't found is looked for consistently.
+    """
     places = {
         row["passbook"]: outcomes.get(row["passbook"], {}).get("sequence", row["head"]["sequence"] + 1) for row in rows
     }
-    found = shop.ledger.get_lines(places.items())
+    found = shop.ledger.get_lines(places.items(), consistent=False)
     for row in rows:
         passbook = row["passbook"]
         line = found.get((passbook, places[passbook]))

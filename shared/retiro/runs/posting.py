@@ -5,6 +5,7 @@ finds what was done. Where a passbook has not moved since it was prepared, a lin
 """
 
 from collections import Counter
+from functools import partial
 
 from retiro.ledger.lines import Line, next_line
 from retiro.ledger.passbooks import RUN_LINE_BYTES_MAX, check_size
@@ -16,7 +17,7 @@ from retiro.runs import drafts
 from retiro.runs.kinds import PARTICIPANT_ERRORS, ParticipantException, Passbook, RunKind, exception_of
 from retiro.runs.objects import Row
 from retiro.runs.preparing import THROTTLED, line_of
-from retiro.runs.workshop import Watch, Workshop
+from retiro.runs.workshop import Hands, Watch, Workshop
 
 WITHHELD = "withheld:"
 """What comes before the code of a withheld line in a result's counts."""
@@ -49,16 +50,14 @@ def _post_part(shop: Workshop, kind: RunKind, chunk: Chunk, watch: Watch) -> dic
     watch.accounts += len(rows)
     outcomes: list[Row] = []
     page = shop.sizes.page_accounts
+    hands = Hands(shop)
     for start in range(0, len(rows), page):
         run = watch.may_work()
         if run is None:
             return None
-        for row in rows[start : start + page]:
-            outcome = _outcome(shop, kind, run, row)
-            outcomes.append(outcome)
-            if outcome["outcome"] == THROTTLED:
-                shop = shop.hurried()
-        shop.book.saw(watch.run_id, chunk, sum(one["outcome"] != THROTTLED for one in outcomes))
+        outcomes += hands.each(partial(_outcome, hands, kind, run), rows[start : start + page])
+        if len(outcomes) < len(rows):  # else the cursor is about to say it
+            shop.book.saw(watch.run_id, chunk, sum(one["outcome"] != THROTTLED for one in outcomes))
     stuck = [{"passbook": one["passbook"], "code": THROTTLED} for one in outcomes if one["outcome"] == THROTTLED]
     name = f"part-{len(chunk.results):04d}"
     if stuck:
@@ -68,11 +67,12 @@ def _post_part(shop: Workshop, kind: RunKind, chunk: Chunk, watch: Watch) -> dic
     return {"results": (*chunk.results, result), "seen": 0}
 
 
-def _outcome(shop: Workshop, kind: RunKind, run: Run, row: Row) -> Row:
+def _outcome(hands: Hands, kind: RunKind, run: Run, row: Row) -> Row:
     """What came of a prepared line: a row that says posted (where), withheld (why), or throttled."""
     try:
-        return post_row(shop, kind, run, row)
+        return post_row(hands.shop, kind, run, row)
     except BusyError:
+        hands.hurry()
         return {"passbook": row["passbook"], "outcome": THROTTLED}
 
 

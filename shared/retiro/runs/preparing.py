@@ -8,6 +8,7 @@ made from, and is made again from where the passbook has moved; the figures; and
 from collections import Counter
 from collections.abc import Mapping
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from retiro.ledger import lines as line_items
@@ -20,7 +21,7 @@ from retiro.registry.runs import Chunk, Run
 from retiro.runs import drafts, population
 from retiro.runs.kinds import PARTICIPANT_ERRORS, Passbook, Prepared, RunKind, exception_of
 from retiro.runs.objects import Row
-from retiro.runs.workshop import Watch, Workshop
+from retiro.runs.workshop import Hands, Watch, Workshop
 
 EXCEPTION = "exception:"
 """What comes before an exception's code in a part's counts."""
@@ -51,23 +52,31 @@ def work(shop: Workshop, kind: RunKind, chunk_index: int, watch: Watch) -> bool:
 def _prepare_part(shop: Workshop, kind: RunKind, run: Run, chunk: Chunk, watch: Watch) -> Chunk | None:
     taken = population.walk(shop.roster, kind, chunk, watch.part_accounts())
     watch.accounts += len(taken.entries)
-    rows: list[Row] = []
-    stuck: list[Row] = []
-    for entry in taken.entries:
-        try:
-            rows += prepared_rows(shop, kind, run, entry)
-        except BusyError:
-            stuck.append({"passbook": entry.passbook_id, "code": THROTTLED})
-            shop = shop.hurried()
+    hands = Hands(shop)
+    prepared = hands.each(partial(_prepared, hands, kind, run), taken.entries)
+    stuck = [
+        {"passbook": entry.passbook_id, "code": THROTTLED}
+        for entry, rows in zip(taken.entries, prepared, strict=True)
+        if rows is None
+    ]
     if stuck:
         name = f"part-{len(chunk.parts):04d}.stuck"
         listed = shop.objects.store(run.id, chunk.index, name, stuck, {THROTTLED: len(stuck)})
         return shop.book.move(run.id, chunk, stuck=listed)
     parts = chunk.parts
-    if rows:
+    if rows := [row for found in prepared if found is not None for row in found]:
         name = f"part-{len(parts):04d}"
         parts += (shop.objects.store(run.id, chunk.index, name, rows, _counts(rows)),)
     return shop.book.move(run.id, chunk, shard=taken.shard, after=taken.after, prepared=taken.ended, parts=parts)
+
+
+def _prepared(hands: Hands, kind: RunKind, run: Run, entry: RosterEntry) -> list[Row] | None:
+    """The row of a passbook; `None` where the table took no more."""
+    try:
+        return prepared_rows(hands.shop, kind, run, entry)
+    except BusyError:
+        hands.hurry()
+        return None
 
 
 def prepared_rows(shop: Workshop, kind: RunKind, run: Run, entry: RosterEntry) -> list[Row]:

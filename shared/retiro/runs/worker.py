@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from aws_lambda_powertools.utilities.typing import LambdaContext
 
 
+_AT_ONCE = 8
+"""Requests in flight: as many as keep one processor busy, and fewer than the ten connections of botocore's pool."""
+
+
 class WorkerEnvironment(Environment):
     """What a worker reads from its environment. `invocation_accounts` 0: as many as there is time for."""
 
@@ -39,7 +43,11 @@ def workshop(kinds: Callable[[Table], Mapping[str, RunKind]]) -> Workshop:
         ledger=LedgerStore(aws.dynamodb(), environment.ledger_table),
         objects=RunObjects(aws.s3(), environment.files_bucket),
         clock=clock.utc_now,
-        sizes=Sizes(chunk_accounts=environment.chunk_accounts, invocation_accounts=environment.invocation_accounts),
+        sizes=Sizes(
+            chunk_accounts=environment.chunk_accounts,
+            invocation_accounts=environment.invocation_accounts,
+            at_once=_AT_ONCE,
+        ),
     )
 
 

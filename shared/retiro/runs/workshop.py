@@ -1,8 +1,10 @@
 """What a worker has at hand, and when it has to stop."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from typing import TypeVar
 
 from retiro.ledger.store import LedgerStore
 from retiro.registry.clock import Clock
@@ -10,6 +12,9 @@ from retiro.registry.runs import Phase, Run, RunBook, RunId, RunStatus
 from retiro.registry.table import Table
 from retiro.runs.kinds import RunKind
 from retiro.runs.objects import RunObjects
+
+T = TypeVar("T")
+R = TypeVar("R")
 
 _RESERVE = timedelta(seconds=10)
 """What a worker keeps of its time: longer than a part takes."""
@@ -24,12 +29,17 @@ WORKING = {
 
 @dataclass(frozen=True)
 class Sizes:
-    """How much is done at a time. `invocation_accounts` 0: as many as there is time for."""
+    """How much is done at a time. `invocation_accounts` 0: as many as there is time for.
+
+    `at_once` is how many requests a worker has in flight. A page lies between two looks at the run: half a part, since
+    each look reads the run's item and each tale of progress writes the chunk's, all in one partition.
+    """
 
     chunk_accounts: int = 5000
     part_accounts: int = 500
-    page_accounts: int = 25
+    page_accounts: int = 250
     invocation_accounts: int = 0
+    at_once: int = 1
 
 
 @dataclass(frozen=True)
@@ -49,6 +59,28 @@ class Workshop:
         ledger = self.ledger
         once = replace(ledger.retries, attempts_max=1)
         return replace(self, ledger=LedgerStore(ledger.client, ledger.table_name, retries=once))
+
+
+class Hands:
+    """Who does a part's accounts, several at a time: most of an account's time is waiting for the table.
+
+    A chunk has each passbook once, so that none waits for another. Who meets a wall hurries all.
+    """
+
+    def __init__(self, shop: Workshop) -> None:
+        self.shop = shop
+
+    def hurry(self) -> None:
+        """From now on a single attempt a request."""
+        self.shop = self.shop.hurried()
+
+    def each(self, work: Callable[[T], R], items: Sequence[T]) -> list[R]:
+        """What the work gives for each item, in the items' order."""
+        at_once = self.shop.sizes.at_once
+        if at_once == 1:
+            return [work(item) for item in items]
+        with ThreadPoolExecutor(at_once) as pool:
+            return list(pool.map(work, items))
 
 
 @dataclass
