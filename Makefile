@@ -24,7 +24,7 @@ export SAM_CLI_TELEMETRY := 0
 
 SOURCES := $(shell find functions shared -type f -not -name '*.pyc' 2>/dev/null)
 
-.PHONY: help setup demo test check law simulate faults up down build lock clean
+.PHONY: help setup demo test check law simulate faults bench up down build lock clean
 
 help:
 	@echo 'make setup   the environment at .venv, with the retiro command in it'
@@ -34,6 +34,7 @@ help:
 	@echo 'make law     the statutes, a line a clause'
 	@echo 'make simulate SEEDS=300   the ledger and the runs under simulated faults'
 	@echo 'make faults  a run over 3,000 accounts while workers are killed, calls cut and the cloud restarted'
+	@echo 'make bench   what a posting, a cold start, the rule, a rebuild and a whole run cost, measured'
 	@echo 'make up      start the local cloud and deploy to it;  make down  stop it and clean up'
 
 setup: .venv/.ready
@@ -86,6 +87,9 @@ simulate: setup
 
 faults: setup build .tools/ministack/.ready
 	PYTHONPATH=shared:functions .venv/bin/python -m tests.cloud.faults
+
+bench: setup build .tools/ministack/.ready
+	PYTHONPATH=shared:functions .venv/bin/python -m bench
 
 law: setup
 	.venv/bin/retiro law

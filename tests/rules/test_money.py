@@ -15,6 +15,7 @@ from retiro.rules.money import (
     format_cents,
     format_decimal,
     format_percent,
+    is_shown_whole,
     parse_cents,
     parse_percent,
     round_half_away,
@@ -218,3 +219,17 @@ def test_a_percent_is_shown_with_six_places_rounded_away(percent, shown):
 def test_a_shown_percent_has_six_places(text):
     with pytest.raises(ValidationError):
         TypeAdapter(ShownPercent).validate_python(text)
+
+
+@pytest.mark.parametrize(
+    ("percent", "whole"),
+    [
+        (Fraction("2.79"), True),
+        (Fraction("2.000001"), True),  # six places, which are all that is shown
+        (Fraction("2.0000001"), False),
+        (Fraction(2404, 1200), False),  # 2.00333…
+    ],
+)
+def test_a_percent_is_shown_whole_where_six_places_hold_it(percent, whole):
+    assert is_shown_whole(percent) is whole
+    assert (Fraction(format_percent(percent)) == percent) is whole

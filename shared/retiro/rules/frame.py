@@ -8,13 +8,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import date
 from fractions import Fraction
+from functools import lru_cache
 from typing import Annotated, Any, Generic, TypeVar
 
 from pydantic import AfterValidator, Field, ValidationError
 
 from retiro.rules import settings as board_settings
 from retiro.rules.forms import Form, Sentence
-from retiro.rules.money import format_cents, format_decimal, format_percent, round_half_away
+from retiro.rules.money import format_cents, format_decimal, format_percent, is_shown_whole, round_half_away
 from retiro.rules.parameters import Parameter
 from retiro.rules.receipts import NO_ACTS, Act, ParameterUsed, Receipt, SettingUsed, Step, part_name
 from retiro.rules.refusals import Refusal, refuse_form
@@ -57,16 +58,7 @@ class Worksheet:
     def setting(self, name: str, settings: Mapping[str, str], on: date) -> str:
         """The value of a setting, written down with the day that matters and with what adopted it."""
         value = board_settings.value_of(name, settings)
-        act = self.acts.get(name)
-        by_nobody = _AS_GIVEN if name in settings else _BY_DEFAULT
-        used = SettingUsed(
-            name=name,
-            value=value,
-            on=on,
-            in_force_from=act.in_force_from if act else None,
-            citation=board_settings.SETTINGS[name].citation,
-            source=Sentence(act.source, act.source) if act else by_nobody,
-        )
+        used = _setting_used(name, value, on, self.acts.get(name), name in settings)
         if used not in self.settings:
             self.settings.append(used)
         return value
@@ -88,7 +80,7 @@ class Worksheet:
             self.parameters.append(used)
         return parameter.value
 
-    def money(self, citation: str, label: Sentence, formula: Sentence, amount_cents: Fraction) -> None:
+    def money(self, citation: str, label: Sentence, formula: Sentence, amount_cents: Fraction | int) -> None:
         """Write down a step whose value is money, exact cents that are shown rounded."""
         shown = round_half_away(amount_cents)
         exact = None if amount_cents == shown else f"{amount_cents / 100}"
@@ -96,15 +88,15 @@ class Worksheet:
 
     def percent(self, citation: str, label: Sentence, formula: Sentence, percent: Fraction) -> None:
         """Write down a step whose value is a percent, exact, shown with six places."""
-        shown = format_percent(percent)
-        self._step(citation, label, formula, shown, None if Fraction(shown) == percent else str(percent))
+        exact = None if is_shown_whole(percent) else str(percent)
+        self._step(citation, label, formula, format_percent(percent), exact)
 
     def fact(self, citation: str, label: Sentence, formula: Sentence, value: object) -> None:
         """Write down a step whose value is a date, a fiscal year, or another plain text."""
         self._step(citation, label, formula, str(value), None)
 
     def _step(self, citation: str, label: Sentence, formula: Sentence, value: str, exact: str | None) -> None:
-        self.steps.append(Step(citation=citation, label=label, formula=formula, value=value, exact=exact))
+        self.steps.append(Step(citation, label, formula, value, exact))
 
     def ask(self, question: Sentence) -> None:
         """Leave a question open, once."""
@@ -141,6 +133,20 @@ class Worksheet:
             steps=list(self.steps),
             open_questions=list(self.open_questions),
         )
+
+
+@lru_cache
+def _setting_used(name: str, value: str, on: date, act: Act | None, is_given: bool) -> SettingUsed:  # noqa: FBT001
+    """A setting at work: one and the same in all receipts of a semester."""
+    by_nobody = _AS_GIVEN if is_given else _BY_DEFAULT
+    return SettingUsed(
+        name=name,
+        value=value,
+        on=on,
+        in_force_from=act.in_force_from if act else None,
+        citation=board_settings.SETTINGS[name].citation,
+        source=Sentence(act.source, act.source) if act else by_nobody,
+    )
 
 
 G = TypeVar("G", bound=Given)

@@ -24,6 +24,7 @@ _MONEY = re.compile(MONEY_PATTERN)
 _PERCENT = re.compile(PERCENT_PATTERN)
 _SHOWN_PERCENT = re.compile(SHOWN_PERCENT_PATTERN)
 _SHOWN_PLACES = 6
+_SHOWN_UNITS: int = 10**_SHOWN_PLACES
 
 
 def parse_cents(text: str) -> int:
@@ -45,7 +46,7 @@ def format_cents(amount_cents: int) -> str:
     return f"{'-' if amount_cents < 0 else ''}{whole:d}.{places:02d}"
 
 
-def round_half_away(value: Fraction) -> int:
+def round_half_away(value: Fraction | int) -> int:
     """The one rounding: to a whole number, half away from zero, so that -x rounds to the mirror of x."""
     return round_quotient(value.numerator, value.denominator)
 
@@ -99,17 +100,24 @@ def format_decimal(value: Fraction) -> str:
     Raises:
         ValueError: its decimals never end (1/3).
     """
-    places = 0
-    while 10**places % value.denominator:
+    numerator, denominator = value.numerator, value.denominator
+    places, scale = 0, 1
+    while scale % denominator:
         places += 1
-        if places > value.denominator.bit_length():  # 2^n and 5^n both divide 10^n; nothing else ever will
+        scale *= 10
+        if places > denominator.bit_length():  # 2^n and 5^n both divide 10^n; nothing else ever will
             raise ValueError(f"{value} has no exact decimal text")
-    return _decimal_text(value.numerator * 10**places // value.denominator, places)
+    return _decimal_text(numerator * scale // denominator, places)
 
 
 def format_percent(percent: Fraction) -> str:
     """A percent as it is shown: six places, rounded half away from zero. Never fed back into a calculation."""
-    return _decimal_text(round_half_away(percent * 10**_SHOWN_PLACES), _SHOWN_PLACES)
+    return _decimal_text(round_quotient(percent.numerator * _SHOWN_UNITS, percent.denominator), _SHOWN_PLACES)
+
+
+def is_shown_whole(percent: Fraction) -> bool:
+    """Whether `format_percent` shows all of a percent: 2.79 is, 2404/1200 isn't."""
+    return _SHOWN_UNITS % percent.denominator == 0
 
 
 def _decimal_text(scaled: int, places: int) -> str:

@@ -7,15 +7,24 @@ taken, and the settings and parameters with their dates and sources.
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
-from typing import Any
+from typing import Any, ClassVar
+
+from pydantic import ConfigDict
 
 from retiro.rules.calendar import Date
 from retiro.rules.forms import Form, Sentence
 from retiro.rules.version import RULES_VERSION
 
+# The rows of a receipt are plain dataclasses: a determination makes a dozen of them, of its own values, and checking
+# each as a form would take as long as all the rest. Those of a stored receipt are checked when it is read again.
+_STORED = ConfigDict(strict=False, extra="forbid")
 
-class ParameterUsed(Form):
+
+@dataclass(frozen=True, slots=True)
+class ParameterUsed:
     """A dated parameter at work: the value as an exact decimal text, in its unit, on the date that it was asked for."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = _STORED
 
     name: str
     value: str
@@ -28,8 +37,11 @@ class ParameterUsed(Form):
     checked_on: Date
 
 
-class SettingUsed(Form):
+@dataclass(frozen=True, slots=True)
+class SettingUsed:
     """A Board setting at work on a date. The source is the act that adopted it, or says that nobody did."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = _STORED
 
     name: str
     value: str
@@ -39,12 +51,15 @@ class SettingUsed(Form):
     source: Sentence
 
 
-class Step(Form):
+@dataclass(frozen=True, slots=True)
+class Step:
     """A step of the calculation.
 
     `value` is as it is shown, money to the cent and a percent to six places; `exact` is the fraction, in dollars or
     percent, that went on into the next step, where the two differ.
     """
+
+    __pydantic_config__: ClassVar[ConfigDict] = _STORED
 
     citation: str
     label: Sentence

@@ -65,7 +65,7 @@ def fixed_income_percent(monthly_percent: Sequence[Fraction], conversion: str) -
     Raises:
         ValueError: the conversion doesn't exist.
     """
-    annual = sum(monthly_percent, Fraction(0)) / len(monthly_percent)
+    annual = _sum((1, percent) for percent in monthly_percent) / len(monthly_percent)
     if conversion == "half":
         return annual / 2
     if conversion == "unhalved":
@@ -106,12 +106,21 @@ def system_portfolio_percent(
     raise ValueError(f"no treatment of fees {treatment!r}")
 
 
+def _sum(weighted: Iterable[tuple[int, Fraction]], divisor: int = 1) -> Fraction:
+    """The exact sum of weight × percent, by a divisor. Reduced once, where adding fractions reduces at each step."""
+    numerator, denominator = 0, 1
+    for weight, percent in weighted:
+        numerator = numerator * percent.denominator + weight * percent.numerator * denominator
+        denominator *= percent.denominator
+    return Fraction(numerator, denominator * divisor)
+
+
 # (a)(3) The yield
 
 
 def semester_percent(selection: Mapping[str, int], percents: Mapping[str, Fraction]) -> Fraction:
     """The percent of a combination of options: each option's, weighted by the selection."""
-    return sum((weight * percents[option] for option, weight in selection.items()), Fraction(0)) / WHOLE_PERCENT
+    return _sum(((weight, percents[option]) for option, weight in selection.items()), WHOLE_PERCENT)
 
 
 def yield_cents(average_cents: Fraction, percent: Fraction, negative_yield: str) -> int:

@@ -179,7 +179,7 @@ def figures_of(
         f"{SECTION}(a)",
         Sentence("Closing balance", "Balance final"),
         Sentence("opening balance + movements + yield", "balance inicial + movimientos + rendimiento"),
-        Fraction(closing),
+        closing,
     )
     return YieldFigures(average, percents, percent, amount, closing)
 
@@ -216,7 +216,7 @@ def _average(
             f"{SECTION}(a)(3)",
             Sentence(f"Balance at the end of {month}", f"Balance al cierre de {month}"),
             Sentence("balance before + movements of the month", "balance anterior + movimientos del mes"),
-            Fraction(balance_cents),
+            balance_cents,
         )
     method = sheet.setting("average_balance_method", settings, semester.ends_on)
     average = average_monthly_balance_cents(balances, method)
@@ -285,7 +285,7 @@ def _yield(
             f"average monthly balance × semester percent ÷ 100, rounded to the cent, half away from zero{floored.en}",
             f"balance mensual promedio × por ciento del semestre ÷ 100, redondeado al centavo{floored.es}",
         ),
-        Fraction(amount),
+        amount,
     )
     if amount < 0:
         sheet.ask(
