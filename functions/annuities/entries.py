@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from retiro.ledger.encoding import canonical, content_hash
-from retiro.portal import Principal, Problem, conflict, not_found
+from retiro.portal import Principal, not_found
+from retiro.portal.approvals import already_approved, stale_hash
 from retiro.registry.clock import Clock
 from retiro.registry.table import Item, Table
 
@@ -91,7 +92,7 @@ class Entries:
             es="Quien lo presentó no puede aprobarlo, por ningún cliente.",
         )
         if entry.content_hash != approved_hash:
-            raise stale()
+            raise stale_hash()
         return entry
 
 
@@ -103,29 +104,13 @@ def hash_of(content: Mapping[str, Any]) -> str:
 def checked_same(content: Mapping[str, Any], entry: Entry) -> None:
     """Raises 409 where what would be posted now isn't what was entered: the passbook or the Board's book has moved."""
     if hash_of(content) != entry.content_hash:
-        raise stale()
+        raise stale_hash()
 
 
 def check_approved_by(person: str | None, principal: Principal) -> None:
     """Raises 409 where another person was first: one wins, and the other is told."""
     if person != principal.person:
-        raise conflict(
-            "already_approved",
-            en="It was approved already, by another person.",
-            es="Ya fue aprobado, por otra persona.",
-            citation="Retiro API v1, two persons",
-        )
-
-
-def stale() -> Problem:
-    """409: the hash isn't that of what would be posted now."""
-    return conflict(
-        "stale_hash",
-        en="What would be posted now is not what this hash says: enter it again and look at it.",
-        es="Lo que se registraría ahora no es lo que dice este código: preséntelo otra vez y revíselo.",
-        citation="Retiro API v1, two persons",
-        field="content_hash",
-    )
+        raise already_approved()
 
 
 def _partition(identifier: str) -> str:

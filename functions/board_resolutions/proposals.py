@@ -15,6 +15,7 @@ from retiro.ledger.board import BoardBook
 from retiro.ledger.resolution_checks import check
 from retiro.ledger.resolutions import RESOLUTION, Kind, Resolution, UnsoundError, hash_of
 from retiro.portal import Principal, Problem, conflict, not_found
+from retiro.portal.approvals import stale_hash
 from retiro.registry.clock import Clock
 from retiro.registry.table import AlreadyThereError, Item, Table
 from retiro.rules.calendar import puerto_rico_date
@@ -101,13 +102,7 @@ class Proposals:
             es="Quien propuso una resolución no puede adoptarla, por ningún cliente.",
         )
         if content_hash != proposal.content_hash:
-            raise conflict(
-                "stale_hash",
-                en="The resolution's content is not what this hash says.",
-                es="El contenido de la resolución no es el que dice este código.",
-                citation="Retiro API v1, two persons",
-                field="content_hash",
-            )
+            raise stale_hash()
         with _sound():
             entry = self.book.adopt(
                 resolution_id,

@@ -21,6 +21,7 @@ from retiro.ledger.lines import Draft, Line, LineKind, Posting
 from retiro.ledger.passbooks import Decision
 from retiro.ledger.savings import Origin
 from retiro.portal import Principal, conflict, not_found, refused
+from retiro.portal.approvals import already_approved, stale_hash
 from retiro.registry.participants import Profile
 from retiro.rules.judiciary_hybrid import SECTION
 from retiro.rules.money import format_cents, parse_cents
@@ -149,7 +150,7 @@ class Cases:
         entered = standing.entered
         _check_stands(standing)
         if entered.hash != content_hash or entered.body["step"] != step:
-            raise _stale()
+            raise stale_hash()
         principal.must_not_be(
             entered.body["person"],
             en="Who entered a settlement can't approve it, by whatever client.",
@@ -158,7 +159,7 @@ class Cases:
 
         def decide(last: Line | None) -> Decision:
             if last is None or last.sequence != entered.line.sequence:
-                raise _stale()
+                raise stale_hash()
             return self._approved(standing, principal)
 
         key = BusinessKey(KeyKind.SETTLEMENT, f"{participant_id} {entered.line.sequence}")
@@ -166,7 +167,7 @@ class Cases:
         try:
             self.tables.append(participant_id, decide, key, content)
         except KeyConflictError as other:
-            raise _already_approved() from other
+            raise already_approved() from other
         return self.standing(refund_id)
 
     def standing(self, refund_id: str) -> Standing:
@@ -298,7 +299,7 @@ class Cases:
         claim = entered.claim.seconded_by(principal.person)
         plan = self._plan(standing.history, standing, claim)
         if any(plan[name] != entered.body[name] for name in ("step", "amounts", "payees", "postings")):
-            raise _stale()
+            raise stale_hash()
         last = standing.history[-1]
         sequence = last.sequence + 1
         kind = APPROVED[plan["step"]]
@@ -430,24 +431,6 @@ def _told(refund_id: str, *, settled: bool = False) -> Exception:
         en=f"This death's settlement was entered already: {refund_id}.",
         es=f"La liquidación de esta muerte ya fue preparada: {refund_id}.",
         citation=SECTION,
-    )
-
-
-def _stale() -> Exception:
-    return conflict(
-        "stale_hash",
-        en="What waits for approval isn't what this hash names.",
-        es="Lo que espera aprobación no es lo que este código nombra.",
-        citation="Retiro API v1, two persons",
-    )
-
-
-def _already_approved() -> Exception:
-    return conflict(
-        "already_approved",
-        en="This was approved already, by another person.",
-        es="Esto ya fue aprobado, por otra persona.",
-        citation="Retiro API v1, two persons",
     )
 
 

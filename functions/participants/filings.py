@@ -18,6 +18,7 @@ from retiro.ledger.lines import Draft, Line, LineKind
 from retiro.ledger.passbooks import Decision, Passbooks
 from retiro.ledger.savings import Origin, Status
 from retiro.portal import Principal, conflict, not_found, refused
+from retiro.portal.approvals import already_approved
 from retiro.registry.participants import Profile
 from retiro.rules.calendar import puerto_rico_date
 from retiro.rules.judiciary_hybrid import SECTION, SYSTEM
@@ -121,11 +122,7 @@ class Filings:
         try:
             self.passbooks.append(participant_id, decide, key=key, content={"person": principal.person})
         except KeyConflictError as other:
-            raise conflict(
-                "already_approved",
-                en="This was approved already, by another person.",
-                es="Esto ya fue aprobado, por otra persona.",
-            ) from other
+            raise already_approved() from other
         return self.read(profile, what, sequence)
 
     def read(self, profile: Profile, what: Filed, sequence: int) -> FiledLine:

@@ -24,7 +24,8 @@ from retiro.ledger.lines import Draft, Line
 from retiro.ledger.passbooks import Decision, Passbooks
 from retiro.ledger.plans import Plan, PlanStatus
 from retiro.ledger.savings import Origin
-from retiro.portal import Answer, Body, Principal, conflict, not_found
+from retiro.portal import Answer, Body, Principal, not_found
+from retiro.portal.approvals import stale_hash
 from retiro.portal.reach import reached
 from retiro.registry.participants import ParticipantId
 from retiro.registry.table import AlreadyThereError, Item, Table
@@ -140,13 +141,7 @@ class PensionFacts:
             es="Quien entró un hecho no puede adoptarlo, por ningún cliente.",
         )
         if adoption.content_hash != item["content_hash"]:
-            raise conflict(
-                "stale_hash",
-                en="The fact's content is not what this hash says.",
-                es="El contenido del hecho no es el que dice este código.",
-                citation="Retiro API v1, two persons",
-                field="content_hash",
-            )
+            raise stale_hash()
         fact = _FACT.validate_json(item["content"])
         self._check(fact, principal)
         body = {**fact.model_dump(mode="json"), "entered_by": item["entered_by"], "adopted_by": principal.person}
@@ -206,7 +201,7 @@ class PensionFacts:
         pensioned = pension is not None and pension.starts_on <= fact.death_date
         if plan.status is not PlanStatus.PAYING or not pensioned or plan.terms is None:
             return [plans.undecided(last, fact.death_date, origin)], []
-        result = _charge(plan.balance_cents, plan.terms.amount_cents, death_benefit=fact.amount)
+        result = charge(plan.balance_cents, plan.terms.amount_cents, death_benefit=fact.amount)
         evidence = _evidence_of(last, result)
         origin = Origin(origin.principal, records.determination_of(evidence))
         return [plans.death_charged(last, fact.death_date, result.charged_to_death_benefit, origin)], [evidence]
@@ -217,7 +212,7 @@ class PensionFacts:
         installment_cents = plans.installment_at_death_cents(self.passbooks.history(last.passbook))
         if plan.death is None or plan.status is not PlanStatus.PAYING:
             raise Refusal(RefusalCode.PLAN_NOT_OPEN, f"{SECTION}(f)", status=plan.status.value)
-        result = _charge(plan.balance_cents, installment_cents, survivors=fact.monthly_amount)
+        result = charge(plan.balance_cents, installment_cents, survivors=fact.monthly_amount)
         if result.discounts is None:
             raise Refusal(RefusalCode.PLAN_NOT_OPEN, f"{SECTION}(f)", status=plan.status.value)
         evidence = _evidence_of(last, result)
@@ -270,9 +265,10 @@ def _open_plan(last: Line) -> Plan:
     return plan
 
 
-def _charge(
+def charge(
     balance_cents: int, installment_cents: int, *, death_benefit: int = 0, survivors: int = 0
 ) -> PlanDeathCharge:
+    """(f): what a death benefit, or a survivors' pension, bears of what is left, by the determination."""
     return plan_death_charge(
         plan_death_charge.parse(
             {

@@ -21,6 +21,7 @@ from retiro.ledger.lines import Line
 from retiro.ledger.passbooks import Decision, Part
 from retiro.ledger.savings import Origin
 from retiro.portal import PageQuery, Principal, conflict, cursor, not_found, refused
+from retiro.portal.approvals import stale_hash
 from retiro.registry.clients import Party
 from retiro.registry.participants import profile_of
 from retiro.registry.remittances import (
@@ -84,12 +85,7 @@ class Placing:
             es="Quien propuso la ubicación no puede aprobarla.",
         )
         if body.content_hash != _hash(item):
-            raise conflict(
-                "stale_hash",
-                en="The proposal is another one than what was looked at.",
-                es="La propuesta es otra que la que se vio.",
-                field="content_hash",
-            )
+            raise stale_hash()
         self._post(remittance, item, principal)
         placed = item | {"status": "placed", "approved_by": item.get("approved_by", principal.person)}
         self.remittances.registry.put(placed)

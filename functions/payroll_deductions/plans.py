@@ -18,7 +18,8 @@ from retiro.ledger.lines import Draft, Line
 from retiro.ledger.passbooks import Decide, Decision, Passbooks
 from retiro.ledger.plans import PlanStatus
 from retiro.ledger.savings import Origin
-from retiro.portal import Principal, conflict, not_found, refused
+from retiro.portal import Principal, not_found, refused
+from retiro.portal.approvals import stale_hash
 from retiro.portal.reach import reached
 from retiro.registry import open_plans
 from retiro.registry.participants import Profile
@@ -88,27 +89,21 @@ class Plans:
 
     def approve(self, plan_id: str, body: PlanApproval, principal: Principal) -> PlanView:
         """Grant the plan that was applied for with this content, as another person."""
-        record = self._record(plan_id, principal)
+        record = self.record(plan_id, principal)
         principal.must_not_be(
             record.application.body["entered_by"],
             en="Who entered a plan can't approve it, by whatever client.",
             es="Quien entró un plan no puede aprobarlo, por ningún cliente.",
         )
         if body.content_hash != record.application.content_hash.hex():
-            raise conflict(
-                "stale_hash",
-                en="The application's content is not what this hash says.",
-                es="El contenido de la solicitud no es el que dice este código.",
-                citation="Retiro API v1, two persons",
-                field="content_hash",
-            )
+            raise stale_hash()
         self._check_past(body.approved_on, "approved_on")
         if body.approved_on.isoformat() < record.application.body["applied_on"]:
             raise invalid_input(SECTION, "approved_on", "before_application")
 
         def decide(_: Line | None) -> Decision:
-            now = self._record(plan_id, principal)
-            self._check_takes(now, PlanStatus.APPLIED)
+            now = self.record(plan_id, principal)
+            self.check_takes(now, PlanStatus.APPLIED)
             result = determined(self.board.adopted(FUND), now.given(body.approved_on))
             evidence = records.evidence_of(now.last, result)
             origin = Origin(principal.label, records.determination_of(evidence))
@@ -138,30 +133,25 @@ class Plans:
 
     def pay_principal(self, plan_id: str, body: Paid, principal: Principal) -> PlanView:
         """Take a payment to the principal. The one that leaves nothing open brings the interest and the schedule."""
-        record = self._record(plan_id, principal)
+        record = self.record(plan_id, principal)
         self._check_past(body.paid_on, "paid_on")
 
         def decide(_: Line | None) -> Decision:
-            now = self._record(plan_id, principal)
-            self._check_takes(now, PlanStatus.PRINCIPAL)
-            result = self._determined(now, _payment(body.amount, body.paid_on))
-            evidence = records.evidence_of(now.last, result)
-            origin = Origin(principal.label, records.determination_of(evidence), {"reference": body.reference})
-            drafts = [plans.principal_payment(now.last, body.amount, body.paid_on, origin)]
-            drafts += self._schedule(now, drafts, result, origin)
-            return Decision(drafts, [evidence])
+            now = self.record(plan_id, principal)
+            self.check_takes(now, PlanStatus.PRINCIPAL)
+            return self.principal_paid(now, [], body, principal)
 
         self._append(record, decide, KeyKind.PRINCIPAL_PAYMENT, plan_id, body)
         return self._view(plan_id)
 
     def pay_off(self, plan_id: str, body: Paid, principal: Principal) -> PlanView:
         """Take all that is open at once: the exact figure of the day, to the cent."""
-        record = self._record(plan_id, principal)
+        record = self.record(plan_id, principal)
         self._check_past(body.paid_on, "paid_on")
 
         def decide(_: Line | None) -> Decision:
-            now = self._record(plan_id, principal)
-            self._check_takes(now, PlanStatus.PRINCIPAL, PlanStatus.PAYING)
+            now = self.record(plan_id, principal)
+            self.check_takes(now, PlanStatus.PRINCIPAL, PlanStatus.PAYING)
             if now.plan.status is not PlanStatus.PRINCIPAL:
                 origin = Origin(principal.label, f"{records.APPROVAL}/{plan_id}", {"reference": body.reference})
                 self._check_payoff_base(now)
@@ -171,9 +161,18 @@ class Plans:
         self._append(record, decide, KeyKind.PLAN_PAYOFF, plan_id, body)
         return self._view(plan_id)
 
+    def principal_paid(self, now: Record, before: Sequence[Draft], body: Paid, principal: Principal) -> Decision:
+        """The lines of a payment to the principal, after those `before` it; the last payment's with the schedule."""
+        last = plans.after(now.last, before)
+        result = self._determined(now, _payment(body.amount, body.paid_on))
+        evidence = records.evidence_of(last, result)
+        origin = Origin(principal.label, records.determination_of(evidence), {"reference": body.reference})
+        drafts = [*before, plans.principal_payment(last, body.amount, body.paid_on, origin)]
+        return Decision([*drafts, *self._schedule(now, drafts, result, origin)], [evidence])
+
     def read(self, plan_id: str, as_of: date | None, principal: Principal) -> PlanView:
         """The plan on a day."""
-        self._record(plan_id, principal)
+        self.record(plan_id, principal)
         return self._view(plan_id, as_of)
 
     def _pay_off_principal(self, now: Record, body: Paid, principal: Principal) -> Decision:
@@ -240,7 +239,7 @@ class Plans:
         )
 
     @staticmethod
-    def _check_takes(record: Record, *statuses: PlanStatus) -> None:
+    def check_takes(record: Record, *statuses: PlanStatus) -> None:
         """Whether a plan is granted, or takes a payment, now. An earlier one isn't, whatever becomes of a later one."""
         latest = plans.plan_of(record.last)
         status = record.plan.status
@@ -249,7 +248,8 @@ class Plans:
         if latest is None or latest.line != record.line or status not in statuses:
             raise Refusal(RefusalCode.PLAN_NOT_OPEN, SECTION, status=status.value)
 
-    def _record(self, plan_id: str, principal: Principal) -> Record:
+    def record(self, plan_id: str, principal: Principal) -> Record:
+        """The plan, where the principal may reach it. Raises 404, 403."""
         passbook, _, line = plan_id.partition("_")
         self._profile(passbook, principal)
         record = records.record_of(self.passbooks.store, passbook, int(line))

@@ -102,8 +102,8 @@ REFUSED = {
     "settle_by_another_clerk": (409, "refund_entered", None),
     "settle_somebody_alive": (422, "no_death_reported", "participant_id"),
     "read_unknown": (404, "refund_not_found", "refund_id"),
-    "approve": (409, "stale_hash", None),
-    "approve_heirs": (409, "stale_hash", None),
+    "approve": (409, "stale_hash", "content_hash"),
+    "approve_heirs": (409, "stale_hash", "content_hash"),
     "hold_a_payee_that_is_not_there": (422, "unknown_payee", "payee"),
 }
 
