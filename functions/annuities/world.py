@@ -37,7 +37,7 @@ class World:
 
     def facts(self, participant_id: str, last: Line | None = None) -> Facts:
         """What determinations look at; up to `last`, where a decision is guarded by it. Raises `Refusal`."""
-        history = [line for line in self.passbooks.history(participant_id) if last is None or _within(line, last)]
+        history = self.passbooks.history(participant_id) if last is None else self.passbooks.store.through(last)
         if not history:
             raise Refusal(
                 RefusalCode.UNKNOWN_PARTICIPANT, SECTION, field="participant_id", participant_id=participant_id
@@ -56,10 +56,6 @@ class World:
                 field="participant_id",
             )
         return profile
-
-
-def _within(line: Line, last: Line) -> bool:
-    return line.sequence <= last.sequence
 
 
 def world() -> World:

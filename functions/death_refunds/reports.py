@@ -80,7 +80,7 @@ class Reports:
             last = _stands(last, sequence)
             identifier = evidence_id(participant_id, last.sequence + 1)
             origin = Origin(principal.label, f"{WITHDRAWAL_EVIDENCE}/{identifier}")
-            history = self.tables.passbooks.history(participant_id)
+            history = self.tables.passbooks.store.through(last)
             drafts = hybrid.death_withdrawn(history, self.tables.today, origin)
             return Decision(drafts, [Evidence(WITHDRAWAL_EVIDENCE, identifier, content)])
 

@@ -114,7 +114,7 @@ class Filings:
         def decide(last: Line | None) -> Decision:
             last = known(last, participant_id)
             if what is Filed.DESIGNATION:
-                _check_latest(last, sequence, self.passbooks.history(participant_id))
+                _check_latest(last, sequence, self.passbooks.store.through(last))
             origin = Origin(principal.label, filed.line.determination, {"filed": sequence})
             return Decision([_DRAFTS[what](last, filed.body, origin)])
 

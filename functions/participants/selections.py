@@ -50,7 +50,7 @@ class Selections:
 
         def decide(last: Line | None) -> Decision:
             last = known(last, participant_id)
-            history = self.passbooks.history(participant_id)
+            history = self.passbooks.store.through(last)
             found = investment_selection(
                 InvestmentSelectionGiven(
                     requested_on=requested_on,

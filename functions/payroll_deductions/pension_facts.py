@@ -209,7 +209,7 @@ class PensionFacts:
     def _survivors(self, last: Line, fact: SurvivorsPension, origin: Origin) -> tuple[list[Draft], list[Evidence]]:
         """(f): what the benefit left, in monthly discounts, each the plan's installment or the pension, if less."""
         plan = _open_plan(last)
-        installment_cents = plans.installment_at_death_cents(self.passbooks.history(last.passbook))
+        installment_cents = plans.installment_at_death_cents(self.passbooks.store.through(last))
         if plan.death is None or plan.status is not PlanStatus.PAYING:
             raise Refusal(RefusalCode.PLAN_NOT_OPEN, f"{SECTION}(f)", status=plan.status.value)
         result = charge(plan.balance_cents, installment_cents, survivors=fact.monthly_amount)

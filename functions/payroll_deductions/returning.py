@@ -20,7 +20,7 @@ from retiro.ledger.late_credits import Correction
 from retiro.ledger.lines import SAVINGS, Draft, Line, LineKind
 from retiro.ledger.passbooks import Decision, Part, Passbooks
 from retiro.ledger.savings import Origin
-from retiro.registry.remittances import Remittance, Return, placed_lines, remittance_of, return_of
+from retiro.registry.remittances import Remittance, Return, placements, remittance_of, return_of
 from retiro.registry.table import Table
 from retiro.rules.money import format_cents
 from retiro.rules.refusals import Refusal, RefusalCode
@@ -42,12 +42,15 @@ class ReturnKind:
     registry: Table
 
     def rows(self, job_id: str) -> Sequence[BusinessKey]:
-        """The keys of all that was credited of the remittance: its pages, and the lines that a person placed."""
+        """The keys of all that may have been credited of the remittance: its pages, and what was proposed for lines.
+
+        What was placed was proposed before, whether the registry has heard of the placement or not.
+        """
         pages = -(-self._remittance(job_id).count // PAGE_ROWS)
-        placed = sorted(placed_lines(self.registry, job_id))
+        proposed = sorted(item["line"] for item in self.registry.items(placements(job_id)))
         return [
             *(BusinessKey(KeyKind.REMITTANCE_CREDIT, f"{job_id}/{page:04d}") for page in range(pages)),
-            *(BusinessKey(KeyKind.PLACEMENT, f"{job_id}/{line}") for line in placed),
+            *(BusinessKey(KeyKind.PLACEMENT, f"{job_id}/{line}") for line in proposed),
         ]
 
     def take(self, job_id: str, first: int, rows: Sequence[BusinessKey]) -> Sequence[Mapping[str, Any]]:  # noqa: ARG002
@@ -114,7 +117,7 @@ class _Page:
             return [plans.installment_returned(last, line, self.credits.today, self._origin())]
         savings.check_takes_credits(last)
         _check_there(last, line)
-        history = list(self.credits.store.lines(line.passbook))
+        history = self.credits.store.through(last)
         figures = self.credits.figures.of(history, line.legal_date)
         return late_credits.correction(history, Correction(line.sequence, self.credits.today), figures, self._origin())
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from retiro.ledger.credits import EVIDENCE as LATE_CREDIT
+from retiro.ledger.credits import known
 from retiro.ledger.evidence import Evidence
 from retiro.ledger.keys import BusinessKey, KeyKind
 from retiro.ledger.late_credits import AsPosted, late_yield, left_out, reversal_of
@@ -124,8 +125,8 @@ class YieldKind:
         name = f"{posted.passbook}/{line.sequence}/{run.id.period}"
         semester = str(figures_of(run.context).semester)
 
-        def decide(_last: Line | None) -> Decision:
-            history = passbooks.history(posted.passbook)
+        def decide(last: Line | None) -> Decision:
+            history = passbooks.store.through(known(last, posted.passbook))
             if line.sequence not in {one.sequence for one in left_out(history)}:
                 raise Refusal(
                     RefusalCode.NEEDS_DECISION,

@@ -94,7 +94,7 @@ class Credits:
         return self._late(last, Late(amount_cents, on, self.today, CONTRIBUTIONS), origin)
 
     def _late(self, last: Line, late: Late, origin: Origin) -> Decision:
-        history = list(self.store.lines(last.passbook))
+        history = self.store.through(last)
         identifier = f"{last.passbook}/{last.sequence + 1:08d}"
         draft, result = late_credits.late_credit(
             history,
