@@ -15,7 +15,7 @@ COMMANDS = {
     "openapi": ("cli.openapi", "openapi", "The API's description, as OpenAPI."),
     "cloud": ("cli.cloud", "cloud", "The local cloud."),
     "demo": ("cli.demo", "demo", "A semester from enrolment to posted yields, on the local cloud."),
-    "rebuild": ("cli.rebuild.command", "rebuild", "Post accounts again from their history, offline."),
+    "rebuild": ("cli.rebuild.command", "rebuild", "Post accounts again from their history, offline or to a ledger."),
     "audit": ("cli.audit", "audit", "Recompute every passbook from its first line."),
     "ageing": ("cli.ageing", "ageing", "Which employers are late with what they withheld."),
     "passbook": ("cli.audit", "passbook", "Read and verify one passbook."),

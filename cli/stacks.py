@@ -88,14 +88,29 @@ def _account_client(service: str) -> Any:
 def stack_option(command: Callable[..., Any]) -> Callable[..., Any]:
     """Gives a command the argument `stack`."""
 
+    @stack_option_if_used
+    @functools.wraps(command)
+    def with_stack(*args: Any, stack: Callable[[], Stack], **kwargs: Any) -> Any:
+        return command(*args, stack=stack(), **kwargs)
+
+    return with_stack
+
+
+def stack_option_if_used(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Gives a command the argument `stack`, to be called for the stack: not every use of the command needs one."""
+
     @click.option("--stack", "stack_name", help="A stack of your AWS account. [default: the local cloud]")
     @click.option("--cloud", "cloud_name", default="demo", show_default=True, help="Which local cloud.")
     @functools.wraps(command)
     def with_stack(*args: Any, stack_name: str | None, cloud_name: str, **kwargs: Any) -> Any:
-        if stack_name is not None:
-            return command(*args, stack=Stack(_account_client, name=stack_name), **kwargs)
-        from cli.cloud import Cloud  # noqa: PLC0415  the cloud's module knows this one
-
-        return command(*args, stack=Cloud(cloud_name).stack, **kwargs)
+        return command(*args, stack=functools.partial(_stack, stack_name, cloud_name), **kwargs)
 
     return with_stack
+
+
+def _stack(stack_name: str | None, cloud_name: str) -> Stack:
+    if stack_name is not None:
+        return Stack(_account_client, name=stack_name)
+    from cli.cloud import Cloud  # noqa: PLC0415  the cloud's module knows this one
+
+    return Cloud(cloud_name).stack

@@ -1,4 +1,4 @@
-"""`retiro rebuild`: accounts of System 2000 posted again from their history, offline.
+"""`retiro rebuild`: accounts of System 2000 posted again from their history, offline and to a stack's ledger.
 
 | module | what it does |
 | --- | --- |
@@ -8,6 +8,11 @@
 | `contributions` | contributions.csv, the large one, a block at a time |
 | `credits` | each participant's credits by month, in exact cents |
 | `accounts` | every semester in order, by the functions of `retiro.rules.savings_accounts` |
+| `movements` | the contributions one by one, where they go to a ledger |
+| `entries` | what a participant's history writes into the passbook, entry by entry |
+| `evidence` | what those lines rest on: the history's hash, each semester's figures and settings |
+| `posting` | the run: many lines a transaction, resumed where it stopped |
+| `readback` | statements as the ledger has them, of its lines alone |
 | `writing` | statements.csv and exceptions.csv, both or neither |
 | `sample` | a made-up history, always the same for a seed |
 | `command` | `retiro rebuild DIR` and `retiro rebuild sample DIR` |

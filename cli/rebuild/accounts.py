@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
+from fractions import Fraction
 from itertools import accumulate
 
 from cli.rebuild.credits import MONTHS_IN_SEMESTER, MonthlyCredits
@@ -71,11 +72,8 @@ class Accounts:
             amount_cents = yield_cents(average_cents, percent.exact, posting.negative_yield)
             credits_cents = balances_cents[-1] - opening_cents
             closing_cents = balances_cents[-1] + amount_cents
-            yield (
-                f"{participant.participant_id},{posting.name},{format_cents(opening_cents)},"
-                f"{format_cents(credits_cents)},{format_cents(round_half_away(average_cents))},"
-                f"{percent.shown},{format_cents(amount_cents)},{format_cents(closing_cents)}\n"
-            )
+            of_semester = (opening_cents, credits_cents, average_cents, percent.shown, amount_cents, closing_cents)
+            yield statement(participant.participant_id, posting.name, of_semester)
             opening_cents = closing_cents
 
     def _from(self, first: Semester) -> Sequence[_Posting]:
@@ -86,9 +84,19 @@ class Accounts:
         return self._postings[number:] if number is not None else (self._posting(first, 0),)
 
 
+def statement(participant_id: str, semester: str, of_semester: tuple[int, int, Fraction, str, int, int]) -> str:
+    """A line of statements.csv. Of the semester, in cents: opening, credits, average, percent shown, yield, closing."""
+    opening_cents, credits_cents, average_cents, percent_shown, amount_cents, closing_cents = of_semester
+    return (
+        f"{participant_id},{semester},{format_cents(opening_cents)},{format_cents(credits_cents)},"
+        f"{format_cents(round_half_away(average_cents))},{percent_shown},{format_cents(amount_cents)},"
+        f"{format_cents(closing_cents)}\n"
+    )
+
+
 def _in_force(selections: Sequence[InForce], day: date) -> Selection | None:
     """The selection in force on a day: the latest that came into force by then."""
-    for effective_on, selection in reversed(selections):
-        if effective_on <= day:
-            return selection
+    for one in reversed(selections):
+        if one.effective_on <= day:
+            return one.selection
     return None

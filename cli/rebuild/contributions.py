@@ -18,6 +18,7 @@ from cli.files import FileError
 from cli.rebuild.credits import Integers, MonthlyCredits, month_number
 from cli.rebuild.exceptions import Exceptions
 from cli.rebuild.history import Participants
+from cli.rebuild.movements import Movements
 from cli.rebuild.tables import (
     BYTE_ORDER_MARK,
     IDENTIFIER_PATTERN,
@@ -36,6 +37,7 @@ from retiro.rules.money import MONEY_PATTERN, parse_cents
 CONTRIBUTIONS = "contributions.csv"
 COLUMNS = ("participant_id", "remitted_on", "amount", "employer_id", "pay_period")
 BLOCK_BYTES = 1 << 24
+_TEXTS_KEPT = ("employer_id", "pay_period")
 _TEXTS = pl.Schema(dict.fromkeys(COLUMNS, pl.String()))
 
 
@@ -47,16 +49,18 @@ class Block:
     data: bytes
 
 
-def add_contributions(
+def add_contributions(  # noqa: PLR0913  # each is named where it is called
     folder: Path,
     participants: Participants,
     credited: MonthlyCredits,
     exceptions: Exceptions,
+    *,
     advance: Callable[[int], None],
+    movements: Movements | None = None,
 ) -> int:
     """Credit every contribution on the day it was remitted, each row once, and say how many were taken.
 
-    `advance` is told the bytes done.
+    `advance` is told the bytes done. `movements`, where they are wanted, keeps each of them.
 
     Raises:
         FileError: the file is malformed, or names an unknown participant.
@@ -72,10 +76,16 @@ def add_contributions(
             participant = participants[rows["participant"][number]]
             line = block.first_line + number
             exceptions.out_of_form(CONTRIBUTIONS, line, participant.participant_id, "remitted_on", "before_enrolment")
-        _add(rows.filter(~pl.Series(early)), credited, 1)
+        taken = rows.filter(~pl.Series(early))
+        _add(taken, credited, 1)
+        if movements is not None:
+            movements.add(taken.hstack(texts.select(_TEXTS_KEPT).filter(~pl.Series(early))))
         hashes.append(texts.hash_rows().to_numpy()[~early])
         advance(len(block.data))
-    return sum(map(len, hashes)) - _take_back_duplicates(place, reader, _repeated(hashes), credited, exceptions)
+    again = _take_back_duplicates(place, reader, _repeated(hashes), credited, exceptions)
+    if movements is not None:
+        movements.sort(without_lines=again)
+    return sum(map(len, hashes)) - len(again)
 
 
 def _add(rows: pl.DataFrame, credited: MonthlyCredits, sign: int) -> None:
@@ -139,7 +149,7 @@ class _Reader:
         return texts
 
     def checked(self, block: Block, texts: pl.DataFrame) -> pl.DataFrame:
-        """What the fields of a block mean: participant, day, month and cents as numbers.
+        """What the fields of a block mean: participant, day, month and cents as numbers, and the line they stand on.
 
         Raises:
             FileError: a field is malformed, or its participant unknown.
@@ -147,6 +157,7 @@ class _Reader:
         days = {text: _day(text) for text in texts["remitted_on"].unique() if text is not None}
         amount = pl.col("amount")
         rows = texts.select(
+            line=block.first_line + pl.int_range(pl.len()),
             participant=pl.col("participant_id").cast(self._ids, strict=False).to_physical().cast(pl.Int64),
             day=_looked_up("remitted_on", {text: day.toordinal() for text, day in days.items() if day}),
             month=_looked_up("remitted_on", {text: month_number(day) for text, day in days.items() if day}),
@@ -205,22 +216,23 @@ def _take_back_duplicates(
     repeated: NDArray[np.uint64],
     credited: MonthlyCredits,
     exceptions: Exceptions,
-) -> int:
-    """Take back what rows equal to earlier ones have credited, and say how many they were.
+) -> list[int]:
+    """Take back what rows equal to earlier ones have credited, and say on which lines they stand.
 
     The rows are found by their hashes in a second reading, and compared whole: rows that share a hash and differ stay.
     """
     if not len(repeated):
-        return 0
+        return []
     found = []
     for block in _blocks(place):
         texts = reader.texts(block)
         suspect = np.isin(texts.hash_rows().to_numpy(), repeated)
-        rows = reader.checked(block, texts).with_columns(line=block.first_line + np.arange(texts.height))
+        rows = reader.checked(block, texts)
         found.append(pl.concat([texts, rows], how="horizontal").filter(pl.Series(suspect)))
     suspects = pl.concat(found)
     again = suspects.filter(~pl.struct(COLUMNS).is_first_distinct())
     _add(again, credited, -1)
     for participant_id, line in again.select("participant_id", "line").iter_rows():
         exceptions.duplicate(CONTRIBUTIONS, line, participant_id)
-    return again.height
+    lines: list[int] = again["line"].to_list()
+    return lines

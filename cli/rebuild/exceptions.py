@@ -10,6 +10,7 @@ DUPLICATE_ROW = "duplicate_row"
 _DUPLICATE = Sentence(
     "The row is equal to an earlier one in every column.", "La fila es igual a una anterior en todas las columnas."
 )
+LEDGER = "ledger"
 # Where a participant's account stops comes after what was not taken of the files.
 FILES = ("participants.csv", "transfers.csv", "contributions.csv", "selections.csv", "yields.csv", "settings.csv")
 
@@ -51,6 +52,10 @@ class Exceptions:
         self.rows.append(
             NotTaken(participant_id, len(FILES), 0, semester, refusal.code, f"{sentence.en} / {sentence.es}")
         )
+
+    def not_posted(self, participant_id: str, code: str, sentence: Sentence) -> None:
+        """An account that the ledger didn't take."""
+        self.rows.append(NotTaken(participant_id, len(FILES) + 1, 0, LEDGER, code, f"{sentence.en} / {sentence.es}"))
 
     def _row(self, file: str, line: int, participant_id: str, code: str, sentence: Sentence) -> None:
         self.rows.append(

@@ -132,18 +132,17 @@ class Figures:
     def of(self, semester: Semester) -> SemesterFigures:
         """The figures of a semester."""
         if semester not in self._of:
-            self._of[semester] = SemesterFigures(
-                semester, self._settings_on(semester.ends_on), self._option_yields.get(semester, {})
-            )
+            settings = {name: value for name, (_, value) in self.settings_on(semester.ends_on).items()}
+            self._of[semester] = SemesterFigures(semester, settings, self._option_yields.get(semester, {}))
         return self._of[semester]
 
-    def _settings_on(self, day: date) -> dict[str, str]:
-        """The settings in force on a day. Before its first act a setting is at its default: this is a desk."""
+    def settings_on(self, day: date) -> dict[str, tuple[date, str]]:
+        """The settings in force on a day, each with its first day. Before that it is at its default: this is a desk."""
         in_force = {}
         for name, periods in self._settings.items():
             number = bisect_right(periods, day, key=lambda period: period[0])
             if number:
-                in_force[name] = periods[number - 1][1]
+                in_force[name] = periods[number - 1]
         return in_force
 
     def _is_covered_in_full(self, semester: Semester) -> bool:

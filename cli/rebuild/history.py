@@ -1,5 +1,6 @@
 """participants.csv, transfers.csv and selections.csv: who they are, what they brought, and what they selected."""
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import date
@@ -10,6 +11,7 @@ from cli.files import FileError
 from cli.rebuild.exceptions import Exceptions
 from cli.rebuild.figures import Selection, option_code
 from cli.rebuild.tables import Parser, Row, check_header, identifier, plain_date, read_rows, read_table, split_header
+from retiro.registry.participants import EMPLOYER_ID_PATTERN, PARTICIPANT_ID_PATTERN
 from retiro.rules.calendar import Semester
 from retiro.rules.money import parse_cents
 from retiro.rules.refusals import Refusal, RefusalCode
@@ -30,10 +32,11 @@ class Transfer(NamedTuple):
 
 
 class InForce(NamedTuple):
-    """A selection, and the day from which it is in force."""
+    """A selection, the day from which it is in force, and the day on which it was asked for."""
 
     effective_on: date
     selection: Selection
+    requested_on: date
 
 
 @dataclass(slots=True)
@@ -41,6 +44,8 @@ class Participant:
     """A participant, and the selections that were accepted, by the day from which each is in force."""
 
     participant_id: str
+    birth_date: date
+    employer_id: str
     enrolled_on: date
     selections: list[InForce] = field(default_factory=list)
 
@@ -76,8 +81,8 @@ class Participants:
         return number
 
 
-def read_participants(folder: Path, exceptions: Exceptions) -> Participants:
-    """The participants of a folder.
+def read_participants(folder: Path, exceptions: Exceptions, *, of_ledger: bool = False) -> Participants:
+    """The participants of a folder; their ids, and their employers', are of the ledger's form where it is asked for.
 
     Raises:
         FileError: the file is malformed, or has one id with two histories.
@@ -85,9 +90,9 @@ def read_participants(folder: Path, exceptions: Exceptions) -> Participants:
     rows = read_table(
         folder / PARTICIPANTS,
         {
-            "participant_id": identifier,
+            "participant_id": _participant_of_ledger if of_ledger else identifier,
             "birth_date": plain_date,
-            "employer_id": identifier,
+            "employer_id": _employer_of_ledger if of_ledger else identifier,
             "enrolled_on": _day_of_a_semester,
         },
     )
@@ -102,7 +107,19 @@ def read_participants(folder: Path, exceptions: Exceptions) -> Participants:
                 "which says something else"
             )
         exceptions.duplicate(PARTICIPANTS, row.line, row.texts[0])
-    return Participants([Participant(row.values[0], row.values[3]) for row in taken.values()])
+    return Participants([Participant(*row.values) for row in taken.values()])
+
+
+def _participant_of_ledger(text: str) -> str:
+    if not re.fullmatch(PARTICIPANT_ID_PATTERN, text):
+        raise ValueError("must be P- and six to nine digits, where it is posted to a ledger")
+    return text
+
+
+def _employer_of_ledger(text: str) -> str:
+    if not re.fullmatch(EMPLOYER_ID_PATTERN, text):
+        raise ValueError("must be E- and three to six digits, where it is posted to a ledger")
+    return text
 
 
 def _day_of_a_semester(text: str) -> date:
@@ -226,4 +243,4 @@ def _accepted(
         initial=not participant.selections,
         earlier_changes=earlier_changes,
     )
-    return InForce(investment_selection(given).effective_on, tuple(given.selection.items()))
+    return InForce(investment_selection(given).effective_on, tuple(given.selection.items()), requested_on)

@@ -1,7 +1,8 @@
 """A history made up, for trying and measuring: of nobody, and always the same for a seed.
 
 The Treasury yields are the real ones; all else is drawn: enrolments from January 2000, monthly contributions of 8.275
-percent of a salary remitted the month after, some initial transfers, some changes of selection.
+percent of a salary remitted the month after, some initial transfers, some changes of selection. The settings are the
+defaults, each adopted by its name.
 """
 
 import csv
@@ -16,8 +17,10 @@ from numpy.typing import NDArray
 
 from cli.files import FileError
 from cli.rebuild.contributions import COLUMNS, CONTRIBUTIONS
-from cli.rebuild.figures import YIELDS
+from cli.rebuild.figures import SETTINGS, YIELDS
 from cli.rebuild.history import PARTICIPANTS, SELECTIONS, TRANSFERS
+from retiro.ledger.figures import SAVINGS_SETTINGS
+from retiro.rules import settings as board_settings
 from retiro.rules.calendar import Semester
 from retiro.rules.money import format_cents
 
@@ -39,7 +42,7 @@ def write_sample(folder: Path, participants: int, seed: int) -> None:
     Raises:
         FileError: a history stands there already.
     """
-    for name in (PARTICIPANTS, TRANSFERS, SELECTIONS, YIELDS, CONTRIBUTIONS):
+    for name in (PARTICIPANTS, TRANSFERS, SELECTIONS, YIELDS, SETTINGS, CONTRIBUTIONS):
         if (folder / name).exists():
             raise FileError(f"{folder / name}: is there already")
     folder.mkdir(parents=True, exist_ok=True)
@@ -52,6 +55,7 @@ def write_sample(folder: Path, participants: int, seed: int) -> None:
     _write_transfers(folder, ids, enrolled_on, chance)
     _write_selections(folder, ids, enrolled_on, chance)
     _write_yields(folder, chance)
+    _write_settings(folder)
     _write_contributions(folder, ids, enrolled_on, employers, chance)
 
 
@@ -117,6 +121,12 @@ def _write_yields(folder: Path, chance: np.random.Generator) -> None:
             rows.append(("system_portfolio", semester, "share_percent", "75"))
         semester = semester.next()
     _write(folder / YIELDS, ("option", "period", "figure", "value"), rows)
+
+
+def _write_settings(folder: Path) -> None:
+    """Each choice that § 786-7 leaves, by its name at the value that the readings give: a ledger takes no default."""
+    rows = [(name, board_settings.SETTINGS[name].default, FIRST.starts_on) for name in SAVINGS_SETTINGS]
+    _write(folder / SETTINGS, ("setting", "value", "in_force_from"), rows)
 
 
 def _write_contributions(

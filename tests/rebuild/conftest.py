@@ -2,12 +2,18 @@
 
 import csv
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
+from cli import stacks
 from cli.main import main
+from cli.rebuild import command
+from tests.rebuild.ledger import FakeStack
+
+NOW = datetime(2026, 8, 3, 16, 0, tzinfo=UTC)
 
 # The Two-Year Treasury yields of January to June 2025 (Federal Reserve H.15). They sum to 24.04: ÷ 6 ÷ 2 = 2.003333…
 TREASURY_2025_S2 = ("4.27", "4.21", "3.97", "3.78", "3.92", "3.89")
@@ -51,8 +57,23 @@ class History:
         for month, percent in enumerate(percents, start=first):
             self.add("yields.csv", f"fixed_income,{year}-{month:02d},percent,{percent}")
 
-    def rebuild(self):
-        return CliRunner().invoke(main, ["rebuild", str(self.folder)])
+    def rebuild(self, *options):
+        return CliRunner().invoke(main, ["rebuild", str(self.folder), *options])
+
+    def settings(self, in_force_from="2000-01-01"):
+        """Each choice that § 786-7 leaves, at the readings' value."""
+        chosen = {
+            "average_balance_method": "month_end",
+            "cmt_semester_conversion": "half",
+            "portfolio_fee_treatment": "fees_before_share",
+            "no_selection": "hold",
+            "negative_yield": "post",
+        }
+        rows = [f"{name},{value},{in_force_from}" for name, value in chosen.items()]
+        self.write("settings.csv", ["setting,value,in_force_from", *rows])
+
+    def post(self):
+        return self.rebuild("--post", "--acting-user", "u-ana")
 
     def statements(self):
         return _rows(self.folder / "statements.csv")
@@ -69,3 +90,12 @@ def _rows(place):
 @pytest.fixture
 def history(tmp_path):
     return History(tmp_path)
+
+
+@pytest.fixture
+def stack(monkeypatch):
+    """A stack with empty tables, which `--post` finds."""
+    stack = FakeStack()
+    monkeypatch.setattr(stacks, "_stack", lambda *_names: stack)
+    monkeypatch.setattr(command, "_ledger", lambda found: found.ledger(lambda: NOW))
+    return stack

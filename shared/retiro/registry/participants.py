@@ -13,8 +13,10 @@ from pydantic import Field, StringConstraints
 from retiro.registry.roster import Holder, roster_item
 from retiro.registry.table import Item, Table, from_attributes
 
-ParticipantId = Annotated[str, StringConstraints(pattern=r"^P-[0-9]{6,9}$"), Field(examples=["P-000001"])]
-EmployerId = Annotated[str, StringConstraints(pattern=r"^E-[0-9]{3,6}$"), Field(examples=["E-001"])]
+PARTICIPANT_ID_PATTERN = r"^P-[0-9]{6,9}$"
+EMPLOYER_ID_PATTERN = r"^E-[0-9]{3,6}$"
+ParticipantId = Annotated[str, StringConstraints(pattern=PARTICIPANT_ID_PATTERN), Field(examples=["P-000001"])]
+EmployerId = Annotated[str, StringConstraints(pattern=EMPLOYER_ID_PATTERN), Field(examples=["E-001"])]
 # A reference that a client gives: it becomes part of ids, paths and names of executions.
 Reference = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9-]{1,40}$"), Field(examples=["2025-014"])]
 
