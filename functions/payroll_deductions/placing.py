@@ -14,6 +14,7 @@ from payroll_deductions.remittances import Remittances
 from retiro.ledger import employers, plans
 from retiro.ledger.board import BoardBook
 from retiro.ledger.credits import known
+from retiro.ledger.employers import ClearingError
 from retiro.ledger.encoding import content_hash
 from retiro.ledger.evidence import Evidence
 from retiro.ledger.keys import BusinessKey, KeyKind
@@ -33,7 +34,7 @@ from retiro.registry.remittances import (
     placements,
     return_of,
 )
-from retiro.registry.table import Item
+from retiro.registry.table import AlreadyThereError, ChangedError, Item
 from retiro.rules.calendar import puerto_rico_date
 from retiro.rules.money import parse_cents
 
@@ -54,8 +55,12 @@ class Placing:
         Raises 403, 404 where the line has a place or was never there, 409 where the deposit was taken back.
         """
         remittance = self._reached(remittance_id, principal)
+        if return_of(self.remittances.passbooks.store, remittance_id) is not None:
+            raise _deposit_returned()
         note = self._unplaced(remittance, body.line)
         self._check(remittance, body)
+        if self._placed(remittance_id, body.line) is not None:
+            raise _no_such_line(body.line)
         proposal = body.model_dump(mode="json") | {"amount": note["amount"], "remittance_id": remittance_id}
         item: Item = {
             **_key(remittance_id, body.line),
@@ -64,19 +69,17 @@ class Placing:
             "proposal": {name: value for name, value in proposal.items() if value is not None},
             "proposed_by": principal.person,
         }
-        there = self.remittances.registry.get(item["pk"], item["sk"])
-        if there is not None and there["status"] == "placed":
-            raise _no_such_line(body.line)
-        self.remittances.registry.put(item)
+        self._put_proposed(item)
         return _view(item)
 
     def approve(self, remittance_id: str, line: int, body: PlacementApproval, principal: Principal) -> PlacementView:
         """Do what was proposed, by another person; again it is the first answer.
 
-        Raises 403 `same_person`, 404, 409 `stale_hash`, 422 where the account can't take it.
+        Raises 403 `same_person`, 404, 409 `stale_hash` or `deposit_returned`, 422 where the account can't take it.
         """
         remittance = self._reached(remittance_id, principal)
-        item = self.remittances.registry.get(*_key(remittance_id, line).values())
+        registry = self.remittances.registry
+        item = self._placed(remittance_id, line) or registry.get(*_key(remittance_id, line).values())
         if item is None:
             raise _no_such_line(line)
         principal.must_not_be(
@@ -86,10 +89,10 @@ class Placing:
         )
         if body.content_hash != _hash(item):
             raise stale_hash()
-        self._post(remittance, item, principal)
-        placed = item | {"status": "placed", "approved_by": item.get("approved_by", principal.person)}
-        self.remittances.registry.put(placed)
-        return _view(placed)
+        if item["status"] != "placed":
+            self._post(remittance, item, principal)
+            item = self._placed(remittance_id, line) or item
+        return _view(item)
 
     def listed(self, remittance_id: str, query: PageQuery, principal: Principal) -> Placements:
         """The placements of a remittance, proposed and done."""
@@ -99,17 +102,32 @@ class Placing:
         return Placements(items=[_view(item) for item in page.items], next_cursor=cursor(page.after))
 
     def _reached(self, remittance_id: str, principal: Principal) -> Remittance:
-        """The remittance, whose deposit stands. Raises 403, 404, 409."""
+        """The remittance. Raises 403, 404."""
         principal.must_be(Party.FUND, Party.OFFICE)
-        remittance = self.remittances.reached(remittance_id, principal)
-        if return_of(self.remittances.passbooks.store, remittance_id) is not None:
-            raise conflict(
-                "deposit_returned",
-                en="The bank has taken this remittance's deposit back.",
-                es="El banco retiró el depósito de esta remesa.",
-                citation=_CITATION,
-            )
-        return remittance
+        return self.remittances.reached(remittance_id, principal)
+
+    def _placed(self, remittance_id: str, line: int) -> Item | None:
+        """What the ledger has placed of a line: the registry is told, whatever it says of it."""
+        identifier = f"{remittance_id}/{line}"
+        evidence = self.remittances.passbooks.store.get_evidence(EVIDENCE, identifier)
+        if evidence is None:
+            return None
+        item: Item = {**_key(remittance_id, line), "line": line, "status": "placed", **evidence.body}
+        self.remittances.registry.put(item)
+        return item
+
+    def _put_proposed(self, item: Item) -> None:
+        """Keep a proposal, unless the line has been placed since it was looked at. Raises 404."""
+        registry = self.remittances.registry
+        try:
+            registry.insert(item)
+        except AlreadyThereError:
+            key = item["pk"], item["sk"]
+            changes = {name: item[name] for name in ("proposal", "proposed_by")}
+            try:
+                registry.update(key, changes, where={"status": "proposed"})
+            except ChangedError:
+                raise _no_such_line(item["line"]) from None
 
     def _check(self, remittance: Remittance, body: NewPlacement) -> None:
         """A credit names a participant of the fund and a kind; what is given back names neither. Raises 422."""
@@ -150,13 +168,16 @@ class Placing:
         identifier = f"{remittance.remittance_id}/{item['line']}"
         origin = Origin(principal.label, f"{EVIDENCE}/{identifier}", {"remittance": remittance.remittance_id})
         act = _Act(remittance, deposit, item["proposal"], origin, self)
-        evidence = Evidence(EVIDENCE, identifier, {"proposal": item["proposal"], "proposed_by": item["proposed_by"]})
-        self.remittances.passbooks.append_together(
-            act.parts(),
-            key=BusinessKey(KeyKind.PLACEMENT, identifier),
-            content=item["proposal"],
-            evidence=[evidence],
-        )
+        decided = {name: item[name] for name in ("proposal", "proposed_by")} | {"approved_by": principal.person}
+        try:
+            self.remittances.passbooks.append_together(
+                act.parts(),
+                key=BusinessKey(KeyKind.PLACEMENT, identifier),
+                content=item["proposal"],
+                evidence=[Evidence(EVIDENCE, identifier, decided)],
+            )
+        except ClearingError:
+            raise _deposit_returned() from None
 
 
 @dataclass(frozen=True)
@@ -214,6 +235,15 @@ def _there(last: Line | None) -> Line:
     if last is None:
         raise ValueError("a payer whose deposit is confirmed has a passbook")
     return last
+
+
+def _deposit_returned() -> Exception:
+    return conflict(
+        "deposit_returned",
+        en="The bank has taken this remittance's deposit back.",
+        es="El banco retiró el depósito de esta remesa.",
+        citation=_CITATION,
+    )
 
 
 def _no_such_line(line: int) -> Exception:

@@ -8,7 +8,8 @@ from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from typing import Any
 
-from retiro.registry.table import Item, Table
+from retiro.registry.jobs import FencedError
+from retiro.registry.table import ChangedError, Item, Table
 
 KIND = "remittance_file"
 TEST_SUFFIX = ".test"
@@ -83,23 +84,22 @@ def begin_validation(table: Table, upload: Upload, version: str) -> Upload:
 
 
 def end_validation(table: Table, upload: Upload) -> None:
-    """Keep what the validation found. Raises `ChangedError` where it isn't the newest any more."""
+    """Keep what the validation found. Raises `FencedError` where it isn't the newest any more."""
     item = _item(upload)
     names = ("status", "rows", "total_cents", "faults", "matched")
     changes = {name: item[name] for name in names if name in item}
-    table.update(_key(upload.remittance_id), changes, where={"validation": upload.validation})
+    try:
+        table.update(_key(upload.remittance_id), changes, where={"validation": upload.validation})
+    except ChangedError as changed:
+        raise FencedError(upload.job_id) from changed
 
 
 def upload_of_job(table: Table, job_id: str) -> Upload:
-    """The upload that a validation job is about, with that validation's number.
-
-    Raises `ValueError` where there is none.
-    """
+    """The upload that a validation job is about. Raises `FencedError` where that validation isn't the newest."""
     remittance_id, _, validation = job_id.rpartition(".")
     upload = upload_of(table, remittance_id)
     if upload is None or upload.validation != int(validation):
-        msg = f"{job_id} isn't the newest validation"
-        raise ValueError(msg)
+        raise FencedError(job_id)
     return upload
 
 

@@ -81,7 +81,10 @@ class FileKind:
         return []
 
     def finish(self, job_id: str) -> None:
-        """Count what was found; take the remittance where nothing is at fault. Raises `PageMissingError`."""
+        """Count what was found; take the remittance where nothing is at fault.
+
+        Raises `PageMissingError`, and `FencedError` where a newer validation was begun.
+        """
         upload = upload_of_job(self.registry, job_id)
         index = self.files.get(f"{upload.place}/index") or self._read(upload)
         pages = list(pages_of(self.files, upload.place, "checked", index["rows"]))

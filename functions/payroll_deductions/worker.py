@@ -3,7 +3,6 @@
 Crediting is one chunk, since each page is a line of one passbook; a file is validated by many.
 """
 
-from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -30,22 +29,8 @@ class WorkerEnvironment(TablesEnvironment):
     invocation_accounts: int = 0
 
 
-@dataclass(frozen=True)
-class FileWorker:
-    """Works validations off; before the last answer the file is taken or refused."""
-
-    worker: JobWorker
-    kind: FileKind
-
-    def handle(self, event: dict[str, Any], context: "LambdaContext") -> dict[str, Any]:
-        """Begin, work, end or fail."""
-        if event.get("op") == "end":
-            self.kind.finish(event["period"])
-        return self.worker.handle(event, context)
-
-
 @cache
-def world() -> dict[str, JobWorker | FileWorker]:
+def world() -> dict[str, JobWorker]:
     """The worker of each kind, built when the first event comes."""
     environment = WorkerEnvironment.read()
     tables = Tables.of(environment)
@@ -59,16 +44,14 @@ def world() -> dict[str, JobWorker | FileWorker]:
             page_rows=PAGE_ROWS,
             invocation_rows=environment.invocation_accounts,
         ),
-        FILE_KIND: FileWorker(
-            JobWorker(
-                name=FILE_KIND,
-                jobs=tables.jobs_of(FILE_KIND),
-                kind=files,
-                chunk_rows=FILE_CHUNK_ROWS,
-                page_rows=FILE_PAGE_ROWS,
-                invocation_rows=environment.invocation_accounts,
-            ),
-            files,
+        FILE_KIND: JobWorker(
+            name=FILE_KIND,
+            jobs=tables.jobs_of(FILE_KIND),
+            kind=files,
+            chunk_rows=FILE_CHUNK_ROWS,
+            page_rows=FILE_PAGE_ROWS,
+            invocation_rows=environment.invocation_accounts,
+            finish=files.finish,
         ),
         RETURN_KIND: JobWorker(
             name=RETURN_KIND,

@@ -211,5 +211,63 @@ def test_placed_money_is_taken_back_too(
     assert (look().body["status"], look().body["clearing"]) == ("returned", "0.00")
     assert balances(stack, passbooks) == {}
     assert propose(body).code == "deposit_returned"
-    assert approve(2, proposed["content_hash"]).code == "deposit_returned"
+    # Sent again it is the first answer, and nothing is done.
+    assert approve(2, proposed["content_hash"]).body["status"] == "placed"
+    assert balances(stack, passbooks) == {}
     assert DEPOSIT["amount"] == look().body["total"]
+
+
+def test_what_was_proposed_is_not_placed_once_the_bank_has_taken_the_deposit_back(
+    *,
+    remit: Callable[..., Any],
+    confirm: Callable[..., Any],
+    credit: Callable[..., int],
+    propose: Callable[..., Any],
+    approve: Callable[..., Any],
+    take_back: Callable[..., Any],
+    passbooks: Passbooks,
+    stack: Any,
+) -> None:
+    close(stack, passbooks, "P-000002")
+    remit(THREE)
+    confirm()
+    credit()
+    body = {"line": 2, "action": "credit", "participant_id": "P-000003", "kind": "contribution", "reason": "x"}
+    proposed = propose(body).body
+    take_back()
+    assert approve(2, proposed["content_hash"]).code == "deposit_returned"
+    credit()
+    assert balances(stack, passbooks) == {}
+    assert approve(2, proposed["content_hash"]).code == "deposit_returned"
+
+
+def test_a_placement_that_the_registry_has_not_heard_of_is_taken_back_and_is_no_place_for_another(
+    *,
+    remit: Callable[..., Any],
+    confirm: Callable[..., Any],
+    credit: Callable[..., int],
+    look: Callable[..., Any],
+    propose: Callable[..., Any],
+    approve: Callable[..., Any],
+    take_back: Callable[..., Any],
+    passbooks: Passbooks,
+    stack: Any,
+) -> None:
+    """The approval died after it was posted: the registry has the proposal alone, or a later one."""
+    close(stack, passbooks, "P-000002")
+    remit(THREE)
+    confirm()
+    credit()
+    body = {"line": 2, "action": "credit", "participant_id": "P-000003", "kind": "contribution", "reason": "x"}
+    proposed = propose(body).body
+    [before] = stack.registry.items("placement#E-001_2025-014")
+    approve(2, proposed["content_hash"])
+    stack.registry.put(before)
+    assert propose(body | {"participant_id": "P-000001"}).code == "no_money_to_place"
+    stack.registry.put(before)
+    assert approve(2, proposed["content_hash"]).body["approved_by"] == "u-diego"
+    stack.registry.put(before)
+    take_back()
+    credit()
+    assert (look().body["status"], look().body["clearing"]) == ("returned", "0.00")
+    assert balances(stack, passbooks) == {}

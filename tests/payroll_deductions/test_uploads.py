@@ -163,6 +163,23 @@ def test_a_validation_that_stops_goes_on_where_it_was(
     assert machine.names == ["remittance_file-E-001_2008-10.1-0001-0001", "remittance_file-E-001_2008-10.1-0001-0002"]
 
 
+def test_an_execution_that_was_overtaken_ends_in_peace_and_finishes_nothing(
+    *, remit: Callable[..., Any], put: Callable[..., None], call: Callable[..., Any], look: Callable[..., Any]
+) -> None:
+    """Its chunks are answered as done where they were fenced off, and their pages aren't there."""
+    remit(ASKED)
+    put(csv_file(["P-000001,contribution,10.00,,"], "10.00"))
+    for _ in range(2):
+        call(api.handler, "POST", f"{PLACE}/validation", **WANTED)
+    asked = {"kind": "remittance_file", "period": "E-001_2008-10.1", "attempt": 1, "phase": "work"}
+    answers = [worker.handler({**asked, "op": op, "number": 1}, Context()) for op in ("begin", "end")]
+    assert answers == [{"chunks": [], "done": True, "next": None, "wait": False}] * 2
+    assert look(PLACE).body["status"] == "validating"
+    # So does one that is about a version before the newest.
+    gone = {**asked, "period": "E-001_2008-10.0", "op": "begin", "number": 1}
+    assert worker.handler(gone, Context()) == answers[0]
+
+
 def test_a_file_is_tested_and_nothing_is_remitted(
     *,
     remit: Callable[..., Any],

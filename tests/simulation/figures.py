@@ -23,7 +23,7 @@ SETTINGS = {
     "no_selection": "hold",
     "negative_yield": "post",
 }
-_ACT = {
+ACT = {
     "kind": "resolution",
     "body": "Junta de Retiro",
     "number": "2025-07",
@@ -33,7 +33,7 @@ _ACT = {
 
 
 def _resolution(kind: str, **content: Any) -> str:
-    common = {"fund": "ERS", "act": _ACT, "source": "H.15", "vintage": "2025-07-01", "kind": kind}
+    common = {"fund": "ERS", "act": ACT, "source": "H.15", "vintage": "2025-07-01", "kind": kind}
     return json.dumps(common | content)
 
 

@@ -15,6 +15,7 @@ from functools import cache
 from retiro.rules.calendar import Semester
 from retiro.rules.savings_accounts import option_percents
 from tests.simulation import figures
+from tests.simulation.plan_model import PlansModel
 
 SEMESTERS = ("FY2025-S1", "FY2025-S2")
 _MONTHS = {
@@ -75,10 +76,14 @@ class Member:
 
 @dataclass
 class Model:
-    """The members, and the money of the employers' remittances: all of it is credited, sooner or later."""
+    """The members, and the money of the employers' remittances: all of it is credited, sooner or later.
+
+    `plans` is § 830q's side of it.
+    """
 
     members: dict[str, Member] = field(default_factory=dict)
     deposits: dict[str, dict[str, int]] = field(default_factory=dict)
+    plans: PlansModel = field(default_factory=PlansModel)
 
     def credit(self, remittance_id: str, employer_id: str, day: date, amounts: Mapping[str, int]) -> None:
         """A remittance whose deposit was confirmed."""

@@ -19,7 +19,7 @@ _UNDER_WAY = {RunStatus.PREPARING, RunStatus.APPROVED, RunStatus.POSTING, RunSta
 _GONE = {RunStatus.SUPERSEDED, RunStatus.REVERSED}
 
 
-class _Hand:
+class Hand:
     """How people act on the runs of one kind and period."""
 
     def __init__(self, world: World, kind: str, period: str, prepare: Callable[[Host, str], Run]) -> None:
@@ -103,7 +103,7 @@ class _Hand:
 def drive_yield(world: World, semester: str, after_attempt: int = 0) -> Run:
     """A semester, until it is posted."""
     parsed = Semester.parse(semester)
-    return _Hand(world, "yield", semester, lambda host, by: host.yields.prepare(parsed, by)).see_through(after_attempt)
+    return Hand(world, "yield", semester, lambda host, by: host.yields.prepare(parsed, by)).see_through(after_attempt)
 
 
 def reverse_yield(world: World, semester: str) -> Run:
@@ -113,9 +113,9 @@ def reverse_yield(world: World, semester: str) -> Run:
     def prepare(host: Host, by: str) -> Run:
         return host.yields.reverse(parsed, "A figure was published wrong.", by)
 
-    done = _Hand(world, "yield_reversal", semester, prepare).see_through()
+    done = Hand(world, "yield_reversal", semester, prepare).see_through()
     for _ in range(ROUNDS_MAX):
-        reversed_run = _Hand(world, "yield", semester, prepare).latest()
+        reversed_run = Hand(world, "yield", semester, prepare).latest()
         if reversed_run is not None and reversed_run.status in {RunStatus.REVERSED, *_UNDER_WAY, RunStatus.PREPARED}:
             return done
         world.scheduler.sleep(1.0)
@@ -126,14 +126,14 @@ def reverse_yield(world: World, semester: str) -> Run:
 def drive_gift(world: World, period: str, after_attempt: int = 0) -> Run:
     """A gift, until it is posted."""
     context = {"on": f"{period}-28", "cents": 100}
-    hand = _Hand(world, "gift", period, lambda host, by: host.desk.request("gift", period, context, by))
+    hand = Hand(world, "gift", period, lambda host, by: host.desk.request("gift", period, context, by))
     return hand.see_through(after_attempt)
 
 
 def drive_annuities(world: World, period: str, after_attempt: int = 0) -> Run:
     """A month's annuities, until they are posted."""
     context = {"period": period, "paid_on": f"{period}-28", "rules_version": "simulated"}
-    hand = _Hand(world, "annuity", period, lambda host, by: host.desk.request("annuity", period, context, by))
+    hand = Hand(world, "annuity", period, lambda host, by: host.desk.request("annuity", period, context, by))
     return hand.see_through(after_attempt)
 
 

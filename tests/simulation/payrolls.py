@@ -15,8 +15,9 @@ from retiro.registry.employers import Employer, register
 from retiro.rules.calendar import parse_month
 from retiro.rules.judiciary_hybrid import payments_through_cents
 from tests.simulation import offices
+from tests.simulation.asking import expect_done
 from tests.simulation.scheduler import ViolationError, all_ended
-from tests.simulation.world import Host, Refused, World
+from tests.simulation.world import Host, World
 
 LIVES, DIES = "P-000311", "P-000312"
 PERIODS = ("2025-07", "2025-08")
@@ -30,10 +31,10 @@ _EVA = Origin("u-eva via office")
 
 def payrolls(world: World) -> None:
     """Two pensioners, two payrolls, each seen through whatever happens; one is reported dead somewhere in between."""
-    _must(world, "know the courts", lambda host: register(host.registry, Employer(_COURTS, "JRS")))
+    expect_done(world, "know the courts", lambda host: register(host.registry, Employer(_COURTS, "JRS")))
     for judge in (LIVES, DIES):
-        _must(world, f"enrol {judge}", lambda host, one=judge: _enrolled(host, one))
-        _must(world, f"retire {judge}", lambda host, one=judge: _retired(host, one))
+        expect_done(world, f"enrol {judge}", lambda host, one=judge: _enrolled(host, one))
+        expect_done(world, f"retire {judge}", lambda host, one=judge: _retired(host, one))
     tasks = [
         world.scheduler.spawn("the payrolls", lambda: _pay(world)),
         world.scheduler.spawn("the report", lambda: _report(world)),
@@ -55,13 +56,13 @@ def _pay(world: World) -> None:
 
 
 def _paid_through(world: World, judge: str) -> str:
-    last: Line = _must(world, f"look at {judge}", lambda host: host.passbooks.last(judge))
+    last: Line = expect_done(world, f"look at {judge}", lambda host: host.passbooks.last(judge))
     return last.runs[ANNUITY_RUN].period if ANNUITY_RUN in last.runs else ""
 
 
 def _report(world: World) -> None:
     world.scheduler.sleep(world.scheduler.rng.random() * 600)
-    _must(
+    expect_done(
         world,
         f"report the death of {DIES}",
         lambda host: _appended(
@@ -75,7 +76,7 @@ def _report(world: World) -> None:
 
 def _check(world: World, judge: str) -> None:
     """Each month is in one payment, and none was posted over the report for the month of death or a later one."""
-    history: list[Line] = _must(world, f"read {judge}", lambda host: host.passbooks.history(judge))
+    history: list[Line] = expect_done(world, f"read {judge}", lambda host: host.passbooks.history(judge))
     paid = [line for line in history if line.kind is LineKind.ANNUITY_PAYMENT]
     through = paid[-1].runs[ANNUITY_RUN].period if paid else "none"
     gross_cents = sum(int(line.facts["gross"]) for line in paid)
@@ -118,10 +119,3 @@ def _appended(host: Host, judge: str, kind: KeyKind, drafts: Callable[[Line], li
         return drafts(last)
 
     return host.passbooks.append(judge, decide, key=BusinessKey(kind, judge), content={"judge": judge})
-
-
-def _must(world: World, name: str, do: Callable[[Host], Any]) -> Any:
-    answer = world.ask(name, do)
-    if isinstance(answer, Refused):
-        world.scheduler.fail(ViolationError("done", f"{name} was refused: {answer.error!r}"))
-    return answer

@@ -1,8 +1,6 @@
 """A judge's death while everything else goes on: two clerks at once, answers lost, and it is settled once."""
 
 import json
-from collections.abc import Callable
-from typing import Any
 
 from death_refunds.cases import Cases, Standing
 from death_refunds.changes import changed_by
@@ -19,7 +17,8 @@ from retiro.ledger.resolutions import RESOLUTION
 from retiro.registry.employers import Employer, register
 from retiro.registry.participants import Profile
 from retiro.rules.settings import SETTINGS
-from tests.simulation.scheduler import ViolationError, all_ended
+from tests.simulation.asking import at_once, expect_done
+from tests.simulation.scheduler import ViolationError
 from tests.simulation.world import BEGINNING, Host, Refused, World, principal
 
 JUDGE = "P-000301"
@@ -57,25 +56,25 @@ _SETTINGS = [
 
 def settlements(world: World) -> None:
     """Enrolled, designated, reported, entered by two clerks at once, approved twice at once, and allocated again."""
-    _must(world, "know the courts", _courts)
-    _must(
+    expect_done(world, "know the courts", _courts)
+    expect_done(
         world,
         "enrol the judge",
         lambda host: Enrolments(host.passbooks, host.registry, host.board).enrol(_ENROLMENT, "u-ana"),
     )
-    filed = _must(
+    filed = expect_done(
         world, "file", lambda host: _filings(host).file(_PROFILE, Filed.DESIGNATION, _DESIGNATION, principal("u-ana"))
     )
     sequence = filed.line.sequence
-    _must(
+    expect_done(
         world,
         "recognize",
         lambda host: _filings(host).approve(_PROFILE, Filed.DESIGNATION, sequence, principal("u-berta")),
     )
-    _must(world, "report", lambda host: Reports(_tables(host)).report(_PROFILE, _REPORT, principal("u-ana")))
+    expect_done(world, "report", lambda host: Reports(_tables(host)).report(_PROFILE, _REPORT, principal("u-ana")))
     report_id = case_id(JUDGE, _history(world)[-1].state["report"])
-    _at_once(world, "confirm", lambda host: Reports(_tables(host)).confirm(report_id, principal("u-berta")))
-    answers = _at_once(
+    at_once(world, "confirm", lambda host: Reports(_tables(host)).confirm(report_id, principal("u-berta")))
+    answers = at_once(
         world,
         "enter",
         lambda host: _cases(host).enter(_PROFILE, Claim(), principal("u-ana")),
@@ -88,7 +87,7 @@ def settlements(world: World) -> None:
     _approved(world, standing, "settlement")
     died = BeneficiaryDied.model_validate({"event": "beneficiary_died", "name": "A", "died_on": "2025-07-01"})
     changed = changed_by(died, "u-ana")
-    [entered, _] = _at_once(
+    [entered, _] = at_once(
         world,
         "change",
         *[lambda host: _cases(host).change(standing.refund_id, changed, principal("u-ana"))] * 2,
@@ -99,7 +98,7 @@ def settlements(world: World) -> None:
 
 def _approved(world: World, standing: Standing, step: str) -> None:
     """Approved twice at once by one person: both are answered, and one line stands."""
-    for answer in _at_once(
+    for answer in at_once(
         world,
         f"approve the {step}",
         *[lambda host: _cases(host).approve(standing.refund_id, standing.entered.hash, principal("u-luis"), step)] * 2,
@@ -118,25 +117,6 @@ def _check(world: World) -> None:
         world.scheduler.fail(ViolationError("settled_once", f"{kinds}, {balances}"))
 
 
-def _at_once(world: World, name: str, *asked: Callable[[Host], Any]) -> list[Any]:
-    """The answers to requests that are made at the same time; to one request, made twice."""
-    answers: list[Any] = []
-    both = asked if len(asked) > 1 else asked * 2
-    tasks = [
-        world.scheduler.spawn(f"{name} {number}", lambda do=do: answers.append(world.ask(name, do)))
-        for number, do in enumerate(both)
-    ]
-    world.scheduler.join(all_ended(tasks))
-    return answers
-
-
-def _must(world: World, name: str, do: Callable[[Host], Any]) -> Any:
-    answer = world.ask(name, do)
-    if isinstance(answer, Refused):
-        world.scheduler.fail(ViolationError("done", f"{name} was refused: {answer.error!r}"))
-    return answer
-
-
 def _courts(host: Host) -> None:
     register(host.registry, Employer("E-010", "JRS"))
     for number, setting in enumerate(_SETTINGS):
@@ -144,7 +124,7 @@ def _courts(host: Host) -> None:
 
 
 def _history(world: World) -> list[Line]:
-    history: list[Line] = _must(world, "read the passbook", lambda host: host.passbooks.history(JUDGE))
+    history: list[Line] = expect_done(world, "read the passbook", lambda host: host.passbooks.history(JUDGE))
     return history
 
 

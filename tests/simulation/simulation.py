@@ -6,14 +6,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from retiro.ledger.lines import Line, LineKind
+from retiro.ledger.plans import ORDER_RUN
 from retiro.registry.runs import RunBook, RunId
 from retiro.registry.table import from_attributes
 from retiro.rules.calendar import Semester
-from tests.simulation import offices, workloads
+from tests.simulation import offices, ordering, plan_lives, remitting, workloads
 from tests.simulation.invariants import REGISTRY
 from tests.simulation.model import SEMESTERS
 from tests.simulation.scheduler import AbortedError, ViolationError, all_ended
-from tests.simulation.workloads import WORKLOADS, Workload
+from tests.simulation.workloads import Workload
 from tests.simulation.world import World, installed
 
 STORM_SECONDS = 3_000.0
@@ -40,9 +41,10 @@ class Report:
 
 
 def simulate(
-    seed: int, trace: Callable[[str], None] | None = None, table: Mapping[str, Workload] = WORKLOADS
+    seed: int, trace: Callable[[str], None] | None = None, table: Mapping[str, Workload] | None = None
 ) -> Report:
     """Run a seed. The same seed does the same, call by call."""
+    table = table or workloads.of_seed(seed)
     begun = time.perf_counter()
     with installed():
         world = World(seed, trace)
@@ -70,8 +72,12 @@ def simulate(
 
 def _live(world: World, table: Mapping[str, Workload]) -> None:
     """Some are enrolled in peace; then everything at once; then peace again, one more attempt of all, and the sum."""
-    for number in range(1, 6):
-        workloads.enrol(world, f"P-{number:06d}", [0, 1_000_000, 100_001, 33_333, 0][number - 1])
+    has_plans = "payers" in table
+    if has_plans:
+        plan_lives.settle_in(world)
+    else:
+        for number in range(1, 6):
+            workloads.enrol(world, f"P-{number:06d}", [0, 1_000_000, 100_001, 33_333, 0][number - 1])
     world.storm()
     scheduler = world.scheduler
     guard = scheduler.spawn("guard", world.guard)
@@ -82,11 +88,13 @@ def _live(world: World, table: Mapping[str, Workload]) -> None:
     world.guarding = False
     scheduler.settle()
     assert guard.ended
-    for name, latest in _finishers(world):
+    for name, latest in _finishers(world, has_plans=has_plans):
         finished = latest()
         world.check_accounted(finished)
         scheduler.current.name = f"main, after {name}"
     scheduler.settle()
+    if has_plans:
+        _check_plans(world)
     _check_runs(world)
     _check_members(world)
     _check_employers(world)
@@ -98,9 +106,14 @@ def _calm_at_last(world: World) -> None:
     world.calm()
 
 
-def _finishers(world: World) -> list[tuple[str, Callable[[], Any]]]:
+def _finishers(world: World, *, has_plans: bool) -> list[tuple[str, Callable[[], Any]]]:
     """One more attempt of everything: it must finish what is left."""
     found: list[tuple[str, Callable[[], Any]]] = []
+    if has_plans:
+        for month in ordering.MONTHS:
+            after = _attempts(world, ORDER_RUN, month)
+            found.append((month, lambda m=month, n=after: ordering.drive_orders(world, m, n)))
+        return found
     for semester in SEMESTERS:
         after = _attempts(world, "yield", semester)
         found.append((semester, lambda s=semester, n=after: offices.drive_yield(world, s, n)))
@@ -108,6 +121,14 @@ def _finishers(world: World) -> list[tuple[str, Callable[[], Any]]]:
         after = _attempts(world, "gift", period)
         found.append((period, lambda p=period, n=after: offices.drive_gift(world, p, n)))
     return found
+
+
+def _check_plans(world: World) -> None:
+    """What is late has lapsed, orders are where payers read them, and in the end every debt is paid, to the cent."""
+    plan_lives.check_lapsed(world)
+    ordering.check_orders(world)
+    remitting.settle_up(world)
+    remitting.check_clearing(world)
 
 
 def _attempts(world: World, kind: str, period: str) -> int:

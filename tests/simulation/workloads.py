@@ -26,12 +26,12 @@ from retiro.registry.participants import Profile
 from retiro.registry.runs import RunId
 from retiro.rules.money import format_cents
 from retiro.runs.start import start_execution
-from tests.simulation import offices
+from tests.simulation import offices, ordering, plan_lives, remitting
+from tests.simulation.asking import expect_done, expect_refused
 from tests.simulation.model import SEMESTERS, Member
 from tests.simulation.payrolls import payrolls
-from tests.simulation.scheduler import ViolationError
 from tests.simulation.settlements import settlements
-from tests.simulation.world import EMPLOYERS, Host, Refused, World, principal
+from tests.simulation.world import EMPLOYERS, Host, World, principal
 
 Workload = Callable[[World], None]
 
@@ -42,23 +42,6 @@ SELECTIONS: tuple[Mapping[str, int], ...] = (
     {"fixed_income": 50, "system_portfolio": 50},
 )
 GIFT_PERIODS = ("2025-05", "2025-06")
-
-
-def expect_refused(world: World, name: str, codes: set[str], do: Callable[[Host], Any]) -> None:
-    """Ask for what must be refused, with one of these codes."""
-    answer = world.ask(name, do)
-    if not isinstance(answer, Refused):
-        world.scheduler.fail(ViolationError("refused", f"{name} was taken: {answer}"))
-    elif answer.code not in codes:
-        world.scheduler.fail(ViolationError("refused", f"{name} was refused as {answer.code}: {answer.error}"))
-
-
-def expect_done(world: World, name: str, do: Callable[[Host], Any]) -> Any:
-    """Ask for what must be done."""
-    answer = world.ask(name, do)
-    if isinstance(answer, Refused):
-        world.scheduler.fail(ViolationError("done", f"{name} was refused: {answer.error!r}"))
-    return answer
 
 
 # -- enrolment
@@ -358,7 +341,7 @@ def clocks(world: World) -> None:
         world.jump()
 
 
-WORKLOADS: Mapping[str, Workload] = {
+SAVINGS: Mapping[str, Workload] = {
     "enrolments": enrolments,
     "files": files,
     "transfers": transfers,
@@ -374,4 +357,25 @@ WORKLOADS: Mapping[str, Workload] = {
     "audits": audits,
     "clocks": clocks,
 }
-"""Each is a task; a seed takes them all, and its chance says how they meet."""
+"""Savings accounts and annuities."""
+
+PLANS: Mapping[str, Workload] = {
+    **{f"plan of {one}": plan_lives.plan_of(one) for one in plan_lives.DEBTORS if one != plan_lives.LATE},
+    "late plans": plan_lives.late_plans,
+    "pensions": plan_lives.pensions,
+    "early death": plan_lives.early_death,
+    "looks at plans": plan_lives.looks,
+    "orders": ordering.orders,
+    "payers": remitting.payers,
+    "audits": audits,
+    "clocks": clocks,
+}
+"""Payment plans, their orders, and what payers remit on them."""
+
+WORKLOADS = {**SAVINGS, **PLANS}
+"""Each is a task; a seed takes those of one side, and its chance says how they meet."""
+
+
+def of_seed(seed: int) -> Mapping[str, Workload]:
+    """The workloads that a seed takes: those that end in 7 or 9 have the plans."""
+    return PLANS if seed % 10 in {7, 9} else SAVINGS

@@ -14,18 +14,22 @@ from functools import cache
 from types import SimpleNamespace
 from typing import Any, Self, TypeVar
 
+import pytest
 from botocore.exceptions import ClientError, HTTPClientError
 from botocore.exceptions import ConnectionError as UnreachableError
 
 from annuities.kinds import AnnuityKind
 from ledger_guard.audit import Auditor
 from participants.files import FileKind, FileStore
-from payroll_deductions import crediting
 from payroll_deductions.crediting import RemittanceKind
+from payroll_deductions.order_runs import MonthAheadError
+from payroll_deductions.order_runs import NoRunError as NoOrdersError
+from payroll_deductions.orders import OrderKind
 from payroll_deductions.remittances import Remittances
 from retiro.ledger.board import BoardBook
 from retiro.ledger.keys import KeyConflictError
 from retiro.ledger.passbooks import Passbooks
+from retiro.ledger.plans import ORDER_RUN
 from retiro.ledger.resolutions import RESOLUTION
 from retiro.ledger.retries import BusyError, Retries
 from retiro.ledger.store import LedgerStore
@@ -45,7 +49,9 @@ from retiro.runs.start import start_execution
 from retiro.runs.workshop import Sizes, Workshop
 from semester_yields.kinds import YieldKind, YieldReversalKind
 from semester_yields.yield_runs import LaterSemesterStandsError, NoRunError, NotPostedError, YieldRuns
+from tests.simulation import deductions
 from tests.simulation import wire as wires
+from tests.simulation.deductions import CREDITED_ROWS, Deductions
 from tests.simulation.dynamodb import DynamoDB, Partition, unpacked
 from tests.simulation.figures import RESOLUTIONS
 from tests.simulation.gifts import Gifts
@@ -68,6 +74,7 @@ Answer = TypeVar("Answer")
 
 REFUSALS = (
     Refusal, Problem, KeyConflictError, RunConflictError, NoRunError, NotPostedError, LaterSemesterStandsError,
+    NoOrdersError, MonthAheadError,
 )  # fmt: skip
 """What an operation may be answered with, for good: nothing of it may have been done."""
 
@@ -110,6 +117,7 @@ class Host:
                 "yield_reversal": YieldReversalKind(),
                 "annuity": AnnuityKind(),
                 "gift": Gifts(),
+                ORDER_RUN: OrderKind(self.registry),
             },
             book=self.book,
             roster=self.registry,
@@ -128,7 +136,7 @@ class Host:
             start_execution(
                 machines,
                 state_machine_arn="arn:machine",
-                worker_arn="arn:runs",
+                worker_arn="arn:orders" if run.kind == ORDER_RUN else "arn:runs",
                 run=run,
                 number=number,
                 phase=phase,
@@ -144,12 +152,13 @@ class Host:
             self.passbooks, self.registry, jobs, JobStarter("remittance", jobs, machines, "arn:machine", "arn:credits")
         )
         kind = RemittanceKind(self.passbooks, self.board)
-        self.crediting = JobWorker("remittance", jobs, kind, 1_000, crediting.PAGE_ROWS, world.invocation_accounts)
+        self.crediting = JobWorker("remittance", jobs, kind, 1_000, CREDITED_ROWS, world.invocation_accounts)
         self.files = FileStore(objects, "files")
         self.file_jobs = Jobs(self.registry, "file")
         self.file_starter = JobStarter("participant_file", self.file_jobs, machines, "arn:machine", "arn:enrolling")
         file_kind = FileKind(self.file_jobs, self.files, self.passbooks, self.registry, self.board)
         self.enrolling = JobWorker("participant_file", self.file_jobs, file_kind, 2, 1, world.invocation_accounts)
+        self.deductions = Deductions(self, objects, machines, world.invocation_accounts)
 
 
 @dataclass
@@ -354,7 +363,16 @@ def _runs(world: World, host: Host, payload: dict[str, Any]) -> Any:
     return machine.answer(host.shop, payload, machine.Invocation(world.scheduler.current.invocation.name, until))
 
 
-def _jobs(worker: JobWorker, world: World, payload: dict[str, Any]) -> Any:
+def _orders(world: World, host: Host, payload: dict[str, Any]) -> Any:
+    """As `payroll_deductions.orders_worker` does, but for its metric."""
+    answered = _runs(world, host, payload)
+    if payload["op"] == "work" and payload["phase"] == Phase.CLOSE and answered["done"]:
+        run = RunId(payload["kind"], payload["period"], payload["attempt"])
+        host.deductions.index.index(run, payload["chunk"])
+    return answered
+
+
+def _jobs(worker: Any, world: World, payload: dict[str, Any]) -> Any:
     context: Any = SimpleNamespace(get_remaining_time_in_millis=world.remaining_ms)
     return worker.handle(payload, context)
 
@@ -380,6 +398,8 @@ _FUNCTIONS: Mapping[str, Callable[[World, Host, dict[str, Any]], Any]] = {
     "arn:credits": lambda world, host, payload: _jobs(host.crediting, world, payload),
     "arn:enrolling": lambda world, host, payload: _jobs(host.enrolling, world, payload),
     "arn:audit": _audit,
+    "arn:orders": _orders,
+    deductions.WORKER: lambda world, host, payload: _jobs(host.deductions.workers[payload["kind"]], world, payload),
 }
 
 _SKEW_ALLOWED_SECONDS = 2.0
@@ -416,11 +436,9 @@ class _InTurn:
 @contextmanager
 def installed() -> Iterator[None]:
     """A roster of few shards, pages of few rows, and no threads but the simulation's."""
-    before = roster.SHARDS, crediting.PAGE_ROWS, population.ThreadPoolExecutor
-    roster.SHARDS, crediting.PAGE_ROWS = SHARDS, 2
-    population.ThreadPoolExecutor = _InTurn  # type: ignore[assignment, misc]
-    try:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(roster, "SHARDS", SHARDS)
+        patch.setattr(population, "ThreadPoolExecutor", _InTurn)
+        for module, page_rows in deductions.PAGES:
+            patch.setattr(module, "PAGE_ROWS", page_rows)
         yield
-    finally:
-        roster.SHARDS, crediting.PAGE_ROWS = before[0], before[1]
-        population.ThreadPoolExecutor = before[2]  # type: ignore[misc]

@@ -58,8 +58,8 @@ def passing_on(  # noqa: PLR0913  # each is named where it is called
 ) -> Draft:
     """What the participants of one transaction are credited, taken from the remittance's clearing.
 
-    `amount_cents` in contributions, and `installments_cents` in installments of their plans. Raises `LineError` where
-    the clearing has less: the chunks add up to more than the deposit.
+    `amount_cents` in contributions, and `installments_cents` in installments of their plans. Raises
+    `ClearingError` where the clearing has less: the chunks add up to more than the deposit, or it was taken back.
     """
     _check_clearing(last, remittance_id, amount_cents + installments_cents)
     postings = _passed_on(remittance_id, amount_cents, installments_cents)
@@ -69,7 +69,7 @@ def passing_on(  # noqa: PLR0913  # each is named where it is called
 def deposit_returned(last: Line, remittance_id: str, amount_cents: int, returned_on: date, origin: Origin) -> Draft:
     """Money of a remittance that goes back to the employer, since it can't be credited.
 
-    Raises `LineError` where the clearing has less.
+    Raises `ClearingError` where the clearing has less.
     """
     _check_clearing(last, remittance_id, amount_cents)
     postings = _move(clearing_account(remittance_id), CASH, amount_cents)
@@ -108,11 +108,15 @@ def _passed_on(remittance_id: str, amount_cents: int, installments_cents: int) -
     return tuple(posting for posting in postings if posting.amount_cents)
 
 
+class ClearingError(LineError):
+    """A remittance's clearing has less than is to be taken from it."""
+
+
 def _check_clearing(last: Line, remittance_id: str, amount_cents: int) -> None:
     held_cents = clearing_cents(last, remittance_id)
     if not 0 <= amount_cents <= held_cents:
         msg = f"{amount_cents} cents of remittance {remittance_id}, whose clearing holds {held_cents}"
-        raise LineError(msg)
+        raise ClearingError(msg)
 
 
 def _move(debited: str, credited: str, amount_cents: int) -> tuple[Posting, ...]:

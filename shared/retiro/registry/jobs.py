@@ -133,11 +133,16 @@ class Jobs:
         """All chunks' cursors, in order."""
         return [Cursor(item["done"], item["notes"]) for item in self._table.items(self._pk(job_id), prefix="chunk#")]
 
-    def end(self, job_id: str, number: int) -> None:
-        """All rows are done. Raises `FencedError`, and `UnfinishedError` where they aren't."""
+    def check_newest(self, job_id: str, number: int) -> Job:
+        """The job, where this is its newest execution's number. Raises `FencedError`."""
         job = self.get(job_id)
         if job is None or job.number != number:
             raise FencedError(job_id)
+        return job
+
+    def end(self, job_id: str, number: int) -> None:
+        """All rows are done. Raises `FencedError`, and `UnfinishedError` where they aren't."""
+        job = self.check_newest(job_id, number)
         if sum(cursor.done for cursor in self.cursors(job_id)) < job.rows:
             raise UnfinishedError(job_id)
         self._set_status(job_id, number, JobStatus.DONE)

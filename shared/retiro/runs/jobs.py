@@ -76,7 +76,8 @@ class Kind(Protocol):
 class JobWorker:
     """Works jobs of one kind off, by chunks of `chunk_rows` and pages of `page_rows`; the cursor is saved after a page.
 
-    `invocation_rows` is how many rows an invocation takes before it hands back; 0 leaves that to the time.
+    `invocation_rows` is how many rows an invocation takes before it hands back; 0 leaves that to the time. `finish` is
+    what the kind does with a job all of whose rows are taken, before it is done; done again, it must be done once.
     """
 
     name: str
@@ -85,6 +86,7 @@ class JobWorker:
     chunk_rows: int
     page_rows: int
     invocation_rows: int = 0
+    finish: Callable[[str], None] | None = None
 
     def handle(self, raw_event: Mapping[str, Any], context: "LambdaContext") -> dict[str, Any]:
         """Answer the state machine. Raises `ValueError` for an event that isn't for this worker."""
@@ -108,6 +110,10 @@ class JobWorker:
                     raise ValueError("work without a chunk")
                 return {"done": self._work(event.period, event.chunk, event.number, remaining_ms)}
             case "end":
+                if self.finish is not None:
+                    # A chunk that an older execution was fenced off from is answered as done, and isn't.
+                    self.jobs.check_newest(event.period, event.number)
+                    self.finish(event.period)
                 self.jobs.end(event.period, event.number)
                 return {"next": None, "wait": False}
             case "fail":
