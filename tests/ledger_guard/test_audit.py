@@ -191,6 +191,19 @@ def test_an_audit_that_was_given_up_has_no_answer(guard, event):
     assert guard.registry.get("run#audit#2025-07-10", "attempt#0001")["status"] == "failed"
 
 
+def test_an_audit_that_was_given_up_before_it_began_has_failed_too(guard, event):
+    """Its execution died before its first write: whoever waits for the answer would wait for ever."""
+    worker.handler(event("audit_fails"), Context())
+    assert guard.registry.get("run#audit#2025-07-10", "attempt#0001")["status"] == "failed"
+
+
+def test_an_audit_that_has_its_answer_is_not_failed_any_more(ten, guard, run_audit, event):
+    """The end was answered, and its answer lost: the execution gives up on what is done."""
+    assert run_audit()["status"] == "clean"
+    worker.handler(event("audit_fails"), Context())
+    assert guard.registry.get("run#audit#2025-07-10", "attempt#0001")["status"] == "clean"
+
+
 def test_an_event_of_another_kind_is_refused(guard, event):
     with pytest.raises(ValueError, match="a job of kind yield"):
         worker.handler(event("audit_begins") | {"kind": "yield"}, Context())

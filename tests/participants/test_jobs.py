@@ -77,6 +77,25 @@ def test_an_older_execution_that_was_overtaken_while_it_began_takes_no_chunk_bac
     assert jobs.cursors("F") == [Cursor(5, [])]
 
 
+def test_an_execution_that_takes_a_chunk_over_and_never_hears_of_it_is_not_fenced(
+    jobs: Jobs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The update took effect, its answer was lost, and botocore has sent it again: the chunk is ours by then."""
+    jobs.begin("F", jobs.next_number("F"), 1)
+    newer = jobs.next_number("F")
+    real = Table.update
+
+    def sent_twice(table: Table, key: tuple[str, str], *values: Any, **more: Any) -> Any:
+        if key[1].startswith("chunk#"):
+            real(table, key, *values, **more)
+        return real(table, key, *values, **more)
+
+    monkeypatch.setattr(Table, "update", sent_twice)
+    jobs.begin("F", newer, 1)
+    monkeypatch.setattr(Table, "update", real)
+    assert jobs.advance("F", 0, newer, Cursor(0, ()), Cursor(5, ()))
+
+
 def test_a_cursor_moves_from_where_it_was_only(jobs: Jobs) -> None:
     number = jobs.next_number("F")
     jobs.begin("F", number, 1)

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from retiro.registry.runs import Chunk, Phase, Run, RunBook, RunId, RunStatus
+from retiro.registry.table import Table
 from retiro.runs.desk import ConflictCode, RunConflictError
 from tests.runs.conftest import CONTEXT, LUIS, Office
 from tests.runs.test_interruptions import EACH_ONCE, PROVED
@@ -69,6 +70,24 @@ def test_two_begins_that_count_at_once_make_one_plan(office: Office) -> None:
     chunks = office.chunks(run)
     assert [shard for chunk in chunks for shard in range(chunk.first_shard, chunk.until_shard)] == list(range(10))
     assert sum(chunk.population for chunk in chunks) == 10
+
+
+def test_two_begins_that_write_their_plan_at_once_write_one(office: Office, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both have seen that no chunk is planned yet."""
+    run = office.request()
+    begin = office.event(run, "begin", Phase.PREPARE)
+    real = Table.insert
+
+    def overtaken(table: Table, item: dict[str, Any]) -> None:
+        monkeypatch.setattr(Table, "insert", real)
+        office.worker(begin)
+        real(table, item)
+
+    monkeypatch.setattr(Table, "insert", overtaken)
+    begun = office.worker(begin)
+    assert begun["chunks"] == [chunk.index for chunk in office.chunks(run)]
+    office.work_off()
+    assert sorted(row["passbook"] for row in office.rows(office.run())) == sorted(EACH_ONCE)
 
 
 def test_a_pause_between_the_machines_look_and_its_step_is_heeded(office: Office) -> None:

@@ -138,6 +138,11 @@ class Yields(Office):
         while self.executions.waiting:
             execute(self.worker, self.executions.waiting.pop(0), on_wait=on_wait)
 
+    def fail(self, semester: str, attempt: int = 1) -> None:
+        """The machine has given up."""
+        run = self.yield_run(semester, attempt)
+        self.worker(self.event(run, "fail", run.phase) | {"error": "States.Timeout"})
+
     def scheduled(self, **event: Any) -> dict[str, Any]:
         return schedule.handler(event, Context())  # type: ignore[arg-type]
 

@@ -193,9 +193,7 @@ def test_a_failed_run_says_why_and_nothing_of_whom(yields: Yields, stack: Stack)
     yields.enrol_account_of_readings()
     yields.adopt_figures("FY2025-S2")
     yields.post("/yield-runs", {"semester": "FY2025-S2"})
-    event = yields.executions.waiting.pop()
-    names = ("kind", "period", "attempt", "number", "phase")
-    yields.worker({"op": "fail", "error": "States.Timeout", **{name: event[name] for name in names}})
+    yields.fail("FY2025-S2")
     standing = yields.get("/yield-runs/FY2025-S2").body
     assert standing["status"] == "failed"
     assert standing["run"]["failure"] == {"code": "execution_failed", "detail": "prepare: States.Timeout"}

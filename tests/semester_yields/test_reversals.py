@@ -51,6 +51,29 @@ def test_le_09_the_latest_semester_is_reversed_first_and_posting_again_gives_the
     assert findings(yields, "P-000001") == ()
 
 
+def test_a_later_run_that_never_got_past_its_preparation_does_not_stand_in_the_way(yields: Yields) -> None:
+    """Nobody has approved it, so that nothing of it is in the ledger. An approved one that failed stands in the way."""
+    yields.enrol("P-000001", savings_cents=1_000_000, on="2024-07-01")
+    for semester in ("FY2025-S1", "FY2025-S2"):
+        yields.adopt_figures(semester)
+    yields.post_semester("FY2025-S1")
+    yields.post("/yield-runs", {"semester": "FY2025-S2"})
+    yields.executions.waiting.clear()
+    yields.fail("FY2025-S2")
+    assert yields.get("/yield-runs/FY2025-S2").body["status"] == "failed"
+    assert yields.reverse_semester("FY2025-S1")["status"] == "reversed"
+    assert yields.savings("P-000001") == 1_000_000
+
+    yields.post_semester("FY2025-S1")
+    yields.prepare_semester("FY2025-S2")
+    yields.approve_by_hash("FY2025-S2")
+    yields.executions.waiting.clear()
+    yields.fail("FY2025-S2", attempt=2)
+    assert yields.get("/yield-runs/FY2025-S2").body["status"] == "failed"
+    refused = yields.post("/yield-runs/FY2025-S1/reversal", REASON, scopes=APPROVE)
+    assert (refused.status, refused.code) == (409, "later_semester_stands")
+
+
 def test_a_reversal_needs_a_reason_and_a_second_person(yields: Yields) -> None:
     yields.enrol_account_of_readings()
     yields.adopt_figures("FY2025-S2")
