@@ -16,7 +16,7 @@ def test_the_map_is_distributed_over_an_items_path_and_hands_nothing_back() -> N
     """The local cloud ignores ItemBatcher, ResultWriter and JSONata Items without a word."""
     assert CHUNKS["ItemProcessor"]["ProcessorConfig"] == {"Mode": "DISTRIBUTED", "ExecutionType": "STANDARD"}
     assert CHUNKS["ItemsPath"] == "$.begun.chunks"
-    assert CHUNKS["MaxConcurrency"] == 40
+    assert CHUNKS["MaxConcurrency"] == 64
     assert CHUNKS["ResultPath"] is None
     assert not {"ItemBatcher", "ResultWriter", "ItemReader", "Items"} & CHUNKS.keys()
     assert DEFINITION["QueryLanguage"] == "JSONPath"

@@ -16,8 +16,8 @@ from retiro.runs.objects import RunObjects
 T = TypeVar("T")
 R = TypeVar("R")
 
-_RESERVE = timedelta(seconds=10)
-"""What a worker keeps of its time: longer than a part takes."""
+_RESERVE = timedelta(seconds=30)
+"""What a worker keeps of its time: longer than a part takes, also where 64 workers share a new table's 4,000 writes."""
 
 WORKING = {
     Phase.PREPARE: frozenset({RunStatus.PREPARING}),
@@ -36,8 +36,8 @@ class Sizes:
     """
 
     chunk_accounts: int = 5000
-    part_accounts: int = 500
-    page_accounts: int = 250
+    part_accounts: int = 1000
+    page_accounts: int = 500
     invocation_accounts: int = 0
     at_once: int = 1
 
