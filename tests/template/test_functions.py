@@ -86,6 +86,18 @@ def test_every_alarm_tells_somebody(resources):
         assert alarm["AlarmDescription"]
 
 
+def test_an_execution_that_ends_without_its_run_being_done_is_told(resources):
+    """It fails, or is stopped. It never times out: the machine sets itself no time, and Step Functions a year."""
+    told = {
+        one["Properties"]["MetricName"]
+        for one in resources.values()
+        if one["Type"] == "AWS::CloudWatch::Alarm"
+        and one["Properties"].get("Dimensions") == [{"Name": "StateMachineArn", "Value": {"Ref": "Runs"}}]
+    }
+    assert told == {"ExecutionsFailed", "ExecutionsAborted"}
+    assert "TimeoutSeconds" not in json.loads((ROOT / "functions/run.asl.json").read_text())
+
+
 def test_production_runs_on_arm_and_the_newest_runtime_that_sam_knows(source):
     assert source["Parameters"]["Architecture"]["Default"] == "arm64"
     asked = "from samcli.local.common.runtime_template import INIT_RUNTIMES; print(*INIT_RUNTIMES)"
