@@ -33,7 +33,8 @@ class Task:
     def __init__(self, name: str, run: Callable[[], None] | None) -> None:
         self.name = name
         self.run = run
-        self.gate = threading.Semaphore(0)
+        self.gate = threading.Lock()
+        self.gate.acquire()
         self.wakes_at = 0.0
         self.waits_for: Callable[[], bool] | None = None
         self.ended = False
