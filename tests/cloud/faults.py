@@ -266,6 +266,7 @@ def _savings_cents(office: Office, passbook: str) -> int:
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # in order: the cloud is taken away
     outcome = faulty_run(int(os.environ.get("ACCOUNTS", "3000")), seed=int(os.environ.get("SEED", "1")))
     print(json.dumps(asdict(outcome), indent=2))  # noqa: T201
     sys.exit(not outcome.is_sound)
