@@ -121,7 +121,8 @@ class Plans:
                     "plan_ends_on": result.plan_ends_on.isoformat(),
                 },
             )
-            return Decision(drafts, [evidence, approval], [open_plans.opened(self.registry, now.last.passbook)])
+            opened = open_plans.opened(self.registry, now.last.passbook, now.line)
+            return Decision(drafts, [evidence, approval], [opened])
 
         self.passbooks.append(
             record.last.passbook,

@@ -47,11 +47,11 @@ class Lapses:
     def look(self, today: date) -> dict[str, int]:
         """Warn, lapse, and forget whoever's principal isn't open any more. How many of each."""
         counts = {"open": 0, "warned": 0, "lapsed": 0}
-        for participant_id in list(open_plans.participants(self.registry)):
+        for participant_id, line in list(open_plans.plans(self.registry)):
             last = self.passbooks.last(participant_id)
             plan = None if last is None else plans.plan_of(last)
             if last is None or plan is None or plan.status is not PlanStatus.PRINCIPAL:
-                open_plans.closed(self.registry, participant_id)
+                open_plans.closed(self.registry, participant_id, line)
             elif lapses_on(last, plan) <= today:
                 counts["lapsed"] += self._lapse(participant_id, plan)
             else:

@@ -52,15 +52,20 @@ def check_orders(world: World) -> None:
 
 
 def _check_named(world: World, month: str) -> None:
-    """After one more attempt, who has something due is on an order of the month or of a later one, or named."""
+    """After one more attempt, who has something due is on an order of the month or of a later one.
+
+    Where nobody pays, that is named.
+    """
     found, _ = world.hosts[0].deductions.orders.exceptions(month, None, 100)
     named = {one.passbook: one.code for one in found}
     last = month_end(date.fromisoformat(f"{month}-01"))
     for participant_id, debtor in world.model.plans.debtors.items():
         if not _is_due(debtor, last) or max(debtor.orders, default="") >= month:
             continue
-        if participant_id not in named:
-            world.fail("plan_due_named", f"{participant_id} has something due in {month}, on no order: {named}")
+        if (expected := debtor.order(month)) is not None:
+            world.fail("plan_ordered", f"{participant_id} isn't on {month}'s order: {expected}; named are {named}")
+        elif participant_id not in named:
+            world.fail("plan_due_named", f"{participant_id} has something due in {month}, of nobody: {named}")
 
 
 def _is_due(debtor: Debtor, last: date) -> bool:

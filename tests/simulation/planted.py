@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from types import FunctionType
 from typing import Any
 
-from payroll_deductions import crediting
+from payroll_deductions import crediting, placing, returning
 from retiro.ledger import late_credits, lines, passbooks, store
+from retiro.ledger.plans import drafting, figures, installments, payers
 from retiro.registry import jobs as jobs_items
 from retiro.runs import closing, desk, jobs, machine, population, posting, preparing, workshop
 from retiro.runs import kinds as kind_items
@@ -22,7 +23,10 @@ from semester_yields import kinds
 
 @dataclass(frozen=True)
 class Bug:
-    """What is changed, and where: `edits` are pairs of old and new words. `found_at` is a seed that finds it."""
+    """What is changed, and where: `edits` are pairs of old and new words, each of the function at its place in `where`.
+
+    `found_at` is a seed that finds it.
+    """
 
     name: str
     where: tuple[Any, ...]
@@ -229,20 +233,88 @@ BUGS = (
         "is_finished",
         "totals",
     ),
+    _bug(
+        "an arrear that a short line doesn't open",
+        figures.Plan.order_cents,
+        "- arrears_cents, arrears_cents",
+        "- arrears_cents, 0",
+        "plan_order",
+        found_at=7,
+    ),
+    _bug(
+        "a page credited again after a lost answer",
+        crediting.RemittanceKind.take,
+        "key=BusinessKey(KeyKind.REMITTANCE_CREDIT, page.identifier),",
+        "key=BusinessKey(KeyKind.REMITTANCE_CREDIT, page.identifier if not self.passbooks.store\n"
+        "            .get_evidence(CREDITING, page.identifier) else page.identifier + '9'),",
+        "plan_lines",
+        "plan_as_asked",
+        "no_own_fault",
+        found_at=7,
+    ),
+    _bug(
+        "a return of the first page alone",
+        returning.ReturnKind.rows,
+        "for page in range(pages)",
+        "for page in range(min(pages, 1))",
+        "returned_whole",
+        found_at=7,
+    ),
+    Bug(
+        "a last installment that isn't cut to what is owed",
+        (installments.installment_credit, drafting.paid_postings, drafting.paid_postings),
+        (
+            (
+                "if amount_cents > (due_cents := plan.due_cents(through)):",
+                "if plan.balance_cents > (due_cents := plan.due_cents(through)) < amount_cents:",
+            ),
+            ("if amount_cents > plan.balance_cents:", "if False:"),
+            ("min(left_cents, open_cents)", "(min(left_cents, open_cents), left_cents)[number == len(plan.debts_cents)]"),
+        ),
+        frozenset({"plan_lines", "plan_debts", "no_own_fault"}),
+        found_at=7,
+    ),
+    _bug(
+        "a pension whose first month nobody withholds",
+        payers.payer_on,
+        "pension.starts_on <= day:",
+        "pension.starts_on <= day.replace(day=1):",
+        "plan_ordered",
+        "plan_order",
+        found_at=7,
+    ),
+    _bug(
+        "a validation that was overtaken and ends as if it weren't",
+        jobs.JobWorker._answer,
+        "self.jobs.check_newest(event.period, event.number)",
+        "pass",
+        "no_own_fault",
+        found_at=7,
+    ),
+    _bug(
+        "a placement from the clearing of a deposit that the bank took back",
+        placing.Placing._post,
+        "except ClearingError:",
+        "except ZeroDivisionError:",
+        "no_own_fault",
+        found_at=7,
+    ),
 )
 
 
 @contextmanager
 def planted(bug: Bug) -> Iterator[None]:
     """The bug is in our code, until the end."""
-    functions = [_function(one) for one in bug.where]
-    sound = [function.__code__ for function in functions]
-    for function, edit in zip(functions, bug.edits, strict=True):
-        function.__code__ = _changed(function, *edit)
+    edits: dict[FunctionType, list[tuple[str, str]]] = {}
+    for where, edit in zip(bug.where, bug.edits, strict=True):
+        edits.setdefault(_function(where), []).append(edit)
+    sound = {function: function.__code__ for function in edits}
+    for function, of_function in edits.items():
+        function.__code__ = _changed(function, of_function)
     try:
         yield
     finally:
-        for function, code in zip(functions, sound, strict=True):
+        for function, code in sound.items():
             function.__code__ = code
 
 
@@ -251,11 +323,13 @@ def _function(where: Any) -> FunctionType:
     return where
 
 
-def _changed(function: FunctionType, old: str, new: str) -> Any:
+def _changed(function: FunctionType, edits: list[tuple[str, str]]) -> Any:
     source = inspect.getsource(function)
-    assert source.count(old) == 1, f"{function.__qualname__} has {old!r} {source.count(old)} times"
+    for old, new in edits:
+        assert source.count(old) == 1, f"{function.__qualname__} has {old!r} {source.count(old)} times"
+        source = source.replace(old, new)
     namespace: dict[str, Any] = {}
-    text = textwrap.dedent(source.replace(old, new))
+    text = textwrap.dedent(source)
     exec(compile(text, function.__code__.co_filename, "exec"), function.__globals__, namespace)  # noqa: S102
     changed: FunctionType = namespace[function.__name__]
     return changed.__code__
