@@ -4,12 +4,19 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
 from http import HTTPStatus
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, StringConstraints
 
 from payroll_deductions.models import Month
-from payroll_deductions.order_runs import MonthAheadError, NoRunError, OrderEnvironment, OrderRuns, office_of
+from payroll_deductions.order_runs import (
+    MonthAheadError,
+    NoRunError,
+    NotPostedError,
+    OrderEnvironment,
+    OrderRuns,
+    office_of,
+)
 from payroll_deductions.orders import FUND
 from payroll_deductions.plan_doors import portal
 from retiro.portal import (
@@ -19,6 +26,7 @@ from retiro.portal import (
     Language,
     PageQuery,
     Principal,
+    conflict,
     cursor,
     not_found,
     refused,
@@ -30,7 +38,7 @@ from retiro.portal.spreadsheets import Figure, amount, csv_text
 from retiro.registry.clients import Party
 from retiro.registry.deduction_orders import Order
 from retiro.registry.participants import EmployerId, ParticipantId
-from retiro.registry.runs import Chunk, Run
+from retiro.registry.runs import Run
 from retiro.runs.desk import RunConflictError
 from retiro.runs.exceptions import FaultyCursorError
 from retiro.runs.progress import progress
@@ -62,10 +70,21 @@ class OrderTotals(Answer):
     total: Amount
 
 
-class OrderRun(Answer):
-    """A month's latest run, and how it stands. `orders` are there once it is prepared."""
+class OrderReversal(Body):
+    """Why a month's orders are taken back."""
 
-    period: Month
+    reason: Annotated[str, StringConstraints(min_length=10, max_length=500, strip_whitespace=True)]
+
+
+class OrderExceptionsQuery(PageQuery):
+    """A page of the exceptions of the latest run, or of the latest reversal."""
+
+    kind: Literal["deduction_order", "deduction_order_reversal"] = "deduction_order"
+
+
+class OrderRunState(Answer):
+    """A run, and how it stands. `orders`, those it makes or takes back, are there once it is prepared."""
+
     attempt: int
     status: str
     hash: str | None
@@ -78,25 +97,12 @@ class OrderRun(Answer):
     withheld: dict[str, int]
     failure: str | None
 
-    @classmethod
-    def of(cls, run: Run, chunks: list[Chunk]) -> Self:
-        """The run as it stands."""
-        details = run.details
-        far = progress(chunks)
-        return cls(
-            period=run.id.period,
-            attempt=run.id.attempt,
-            status=str(run.status),
-            hash=details.get("hash"),
-            prepared_by=run.requested_by,
-            approved_by=details.get("approved_by"),
-            looked_at=far.looked_at,
-            done=far.done,
-            orders=_totals(details.get("totals")),
-            exceptions=details.get("exceptions", {}),
-            withheld=details.get("result", {}).get("withheld", {}),
-            failure=details["failure"]["code"] if "failure" in details else None,
-        )
+
+class OrderRun(OrderRunState):
+    """A month's latest run, and its reversal, if any."""
+
+    period: Month
+    reversal: OrderRunState | None
 
 
 class OrderException(Answer):
@@ -143,7 +149,8 @@ def prepare_orders(body: MonthToOrder, principal: Principal) -> OrderRun:
     """Prepare a month's orders: what each payer is to withhold."""
     _must_run(principal)
     with _answered(body.period):
-        return _shown(world().prepare(body.period, principal.person))
+        world().prepare(body.period, principal.person)
+        return _shown(body.period)
 
 
 @portal.get("/deduction-order-runs/{period}", scopes=("runs.prepare", "runs.approve"))
@@ -151,15 +158,17 @@ def read_order_run(period: Month, principal: Principal) -> OrderRun:
     """How a month's run stands."""
     _must_run(principal)
     with _answered(period):
-        return _shown(world().latest(period))
+        return _shown(period)
 
 
 @portal.get("/deduction-order-runs/{period}/exceptions", scopes=("runs.prepare", "runs.approve"))
-def read_order_exceptions(period: Month, query: PageQuery, principal: Principal, language: Language) -> OrderExceptions:
+def read_order_exceptions(
+    period: Month, query: OrderExceptionsQuery, principal: Principal, language: Language
+) -> OrderExceptions:
     """What is due and on nobody's order, and what is for a person."""
     _must_run(principal)
     with _answered(period):
-        found, after = world().exceptions(period, query.after, query.limit)
+        found, after = world().exceptions(period, query.after, query.limit, kind=query.kind)
     items = [
         OrderException(participant_id=one.passbook, code=one.code, detail=spoken(one.sentence, language))
         for one in found
@@ -169,10 +178,11 @@ def read_order_exceptions(period: Month, query: PageQuery, principal: Principal,
 
 @portal.post("/deduction-order-runs/{period}/approval", scopes="runs.approve", status=HTTPStatus.ACCEPTED)
 def approve_orders(period: Month, body: OrderApproval, principal: Principal) -> OrderRun:
-    """Approve the prepared run that has this hash. The orders are issued."""
+    """Approve the prepared run, or reversal, that has this hash. The orders are issued, or taken back."""
     _must_run(principal)
     with _answered(period):
-        return _shown(world().approve(period, body.hash, principal.person))
+        world().approve(period, body.hash, principal.person)
+        return _shown(period)
 
 
 @portal.post("/deduction-order-runs/{period}/pause", scopes="runs.prepare", status=HTTPStatus.ACCEPTED)
@@ -180,7 +190,8 @@ def pause_orders(period: Month, principal: Principal) -> OrderRun:
     """Pause the run that is under way."""
     _must_run(principal)
     with _answered(period):
-        return _shown(world().pause(period))
+        world().pause(period)
+        return _shown(period)
 
 
 @portal.post("/deduction-order-runs/{period}/resume", scopes="runs.prepare", status=HTTPStatus.ACCEPTED)
@@ -188,7 +199,17 @@ def resume_orders(period: Month, principal: Principal) -> OrderRun:
     """Go on with the run that is paused, has failed, or whose execution was lost."""
     _must_run(principal)
     with _answered(period):
-        return _shown(world().resume(period))
+        world().resume(period)
+        return _shown(period)
+
+
+@portal.post("/deduction-order-runs/{period}/reversal", scopes="runs.approve", status=HTTPStatus.ACCEPTED)
+def reverse_orders(period: Month, body: OrderReversal, principal: Principal) -> OrderRun:
+    """Prepare the reversal of a month's orders; another person approves it by its hash."""
+    _must_run(principal)
+    with _answered(period):
+        world().reverse(period, body.reason, principal.person)
+        return _shown(period)
 
 
 @portal.get("/deduction-orders/{payer_id}/{period}", scopes="payroll.remit")
@@ -226,8 +247,29 @@ def _line(order: Order) -> OrderLine:
     )
 
 
-def _shown(run: Run) -> OrderRun:
-    return OrderRun.of(run, world().chunks(run))
+def _shown(period: str) -> OrderRun:
+    """How the month stands now."""
+    run, reversal = world().latest(period), world().latest_reversal(period)
+    state = None if reversal is None else OrderRunState(**_state(reversal))
+    return OrderRun(period=period, reversal=state, **_state(run))
+
+
+def _state(run: Run) -> dict[str, Any]:
+    details = run.details
+    far = progress(world().chunks(run))
+    return {
+        "attempt": run.id.attempt,
+        "status": str(run.status),
+        "hash": details.get("hash"),
+        "prepared_by": run.requested_by,
+        "approved_by": details.get("approved_by"),
+        "looked_at": far.looked_at,
+        "done": far.done,
+        "orders": _totals(details.get("totals")),
+        "exceptions": details.get("exceptions", {}),
+        "withheld": details.get("result", {}).get("withheld", {}),
+        "failure": details["failure"]["code"] if "failure" in details else None,
+    }
 
 
 def _totals(totals: Mapping[str, Any] | None) -> OrderTotals | None:
@@ -256,6 +298,14 @@ def _answered(period: str) -> Iterator[None]:
             "run_not_found",
             en=f"There are no orders of {period}.",
             es=f"No hay órdenes de {period}.",
+            field="period",
+        ) from None
+    except NotPostedError:
+        raise conflict(
+            "not_posted",
+            en=f"No orders of {period} are posted.",
+            es=f"No hay órdenes emitidas de {period}.",
+            citation="3 L.P.R.A. § 830q(e)",
             field="period",
         ) from None
     except MonthAheadError:

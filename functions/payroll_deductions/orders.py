@@ -4,19 +4,20 @@ The line in the participant's passbook is the order; the payer reads it by the r
 nobody's order is an exception, which raises an alarm.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
+from typing import Any
 
 from retiro.ledger import plans
 from retiro.ledger.evidence import Evidence
 from retiro.ledger.lines import Draft, Line
-from retiro.ledger.plans import ORDER_RUN, Plan, PlanStatus
+from retiro.ledger.plans import ORDER_REVERSAL_RUN, ORDER_RUN, Plan, PlanStatus
 from retiro.ledger.savings import Origin
-from retiro.registry.deduction_orders import Order, order_item, ordered_month_item
+from retiro.registry.deduction_orders import Order, ordered_month_item, orders_of, put_order, withdraw_order
 from retiro.registry.participants import profile_of
 from retiro.registry.roster import Holder
-from retiro.registry.runs import Run, RunBook, RunId
+from retiro.registry.runs import Chunk, Run, RunBook, RunId
 from retiro.registry.table import Table
 from retiro.rules.calendar import parse_month
 from retiro.rules.forms import Sentence
@@ -72,8 +73,7 @@ class OrderKind:
 
     def evidence(self, run: Run) -> Sequence[Evidence]:
         """What was approved, under the name that the lines give as their determination."""
-        body = {**run.context, "run_hash": run.details["hash"]}
-        return [Evidence(run.id.kind, f"{run.id.period}/{run.id.attempt}", body)]
+        return [_evidence_of(run)]
 
     def prepare(self, passbook: Passbook, run: Run) -> Prepared | ParticipantException | None:
         """The order of a participant who has something due; nothing for everybody else."""
@@ -149,29 +149,87 @@ def _exception(code: str) -> ParticipantException:
     return ParticipantException(code, _SENTENCES[code])
 
 
+def _evidence_of(run: Run) -> Evidence:
+    body = {**run.context, "run_hash": run.details["hash"]}
+    return Evidence(run.id.kind, f"{run.id.period}/{run.id.attempt}", body)
+
+
 def _origin(run: Run) -> Origin:
     return Origin(run.requested_by, determination=str(run.id))
 
 
 @dataclass(frozen=True)
+class OrderReversalKind:
+    """A month's orders taken back: what they asked for is due as if it had never been ordered, and ordered anew."""
+
+    name: str = ORDER_REVERSAL_RUN
+    holder: Holder = Holder.PARTICIPANT
+    fund: str = FUND
+
+    def evidence(self, run: Run) -> Sequence[Evidence]:
+        """The reason, and the attempts that are reversed."""
+        return [_evidence_of(run)]
+
+    def prepare(self, passbook: Passbook, run: Run) -> Prepared | ParticipantException | None:
+        """The line that takes the order back; nothing for who wasn't ordered in this month."""
+        mark = None if passbook.last is None else passbook.last.runs.get(ORDER_RUN)
+        if mark is None or mark.period < run.id.period:
+            return None
+        history = passbook.lines()
+        draft = self._draft(history, run)
+        order = history[(draft.reverses or 0) - 1].facts
+        cents = int(order["installment"]) + int(order["arrears"])
+        return Prepared(
+            draft, {"reverses": draft.reverses, "payer": order["payer"], "amount": format_cents(cents)}, cents
+        )
+
+    def remake(self, passbook: Passbook, draft: Draft, run: Run) -> Draft:
+        """The reversal on a passbook that has moved. Where its order was remitted meanwhile, it is withheld."""
+        del draft  # it is made from the whole passbook each time
+        return self._draft(passbook.lines(), run)
+
+    def is_late(self, line: Line, run: Run) -> bool:
+        """Nothing is late for a reversal."""
+        del line, run
+        return False
+
+    def settle_late(self, passbook: Passbook, posted: Line, late: Sequence[Line], run: Run) -> Line | None:
+        """Nothing to settle."""
+        del passbook, posted, late, run
+        return None
+
+    def _draft(self, history: Sequence[Line], run: Run) -> Draft:
+        mark = (self.name, run.id.period, run.id.attempt)
+        return plans.order_reversed(history, run.id.period, mark, _origin(run))
+
+
+@dataclass(frozen=True)
 class OrderIndex:
-    """Puts the orders of a run where their payers read them."""
+    """Puts the orders of a run where their payers read them, and takes those of a reversal away."""
 
     book: RunBook
     objects: RunObjects
     registry: Table
 
     def index(self, run_id: RunId, chunk_index: int) -> None:
-        """The posted orders of a chunk; again, the same."""
-        chunk = self.book.chunk(run_id, chunk_index)
+        """The posted orders of a chunk, or what a reversal of them took back; again, the same."""
         payers: set[str] = set()
+        for passbook, facts, sequence in self._posted(self.book.chunk(run_id, chunk_index)):
+            payer_id, month = facts["payer"], run_id.period
+            payers.add(payer_id)
+            if run_id.kind == ORDER_REVERSAL_RUN:
+                withdraw_order(self.registry, payer_id, month, passbook, sequence)
+            else:
+                order = Order(passbook, facts["installment"], facts["arrears"], sequence)
+                put_order(self.registry, payer_id, month, order)
+        for payer_id in payers:
+            left = next(orders_of(self.registry, payer_id, run_id.period), None)
+            self.registry.put(ordered_month_item(payer_id, run_id.period, withdrawn=left is None))
+
+    def _posted(self, chunk: Chunk) -> Iterator[tuple[str, Mapping[str, Any], int]]:
+        """Passbook, facts and sequence of each line that a chunk has posted."""
         for part, result in zip(chunk.parts, chunk.results, strict=True):
             drafts = {row["passbook"]: row["draft"] for row in self.objects.read(part) if "line" in row}
             for row in self.objects.read(result):
                 if row["outcome"] == "posted":
-                    facts = drafts[row["passbook"]]["facts"]
-                    order = Order(row["passbook"], facts["installment"], facts["arrears"], row["sequence"])
-                    self.registry.put(order_item(facts["payer"], run_id.period, order))
-                    payers.add(facts["payer"])
-        for payer_id in payers:
-            self.registry.put(ordered_month_item(payer_id, run_id.period))
+                    yield row["passbook"], drafts[row["passbook"]]["facts"], row["sequence"]

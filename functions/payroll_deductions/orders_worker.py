@@ -1,4 +1,4 @@
-"""The worker of the deduction orders' runs. Once a chunk is closed, the payers can read its orders."""
+"""The worker of the deduction orders' runs. Once a chunk is closed, the payers can read its orders, or no longer."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from aws_lambda_powertools import single_metric
 from aws_lambda_powertools.metrics import MetricUnit
 
-from payroll_deductions.orders import WITHOUT_ORDER, OrderIndex, OrderKind
-from retiro.ledger.plans import ORDER_RUN
+from payroll_deductions.orders import WITHOUT_ORDER, OrderIndex, OrderKind, OrderReversalKind
+from retiro.ledger.plans import ORDER_REVERSAL_RUN, ORDER_RUN
 from retiro.registry.runs import Phase
 from retiro.runs.machine import WorkerEvent
 from retiro.runs.worker import handled, workshop
@@ -30,7 +30,7 @@ class World:
 @cache
 def world() -> World:
     """Built when the first event comes."""
-    shop = workshop(lambda registry: {ORDER_RUN: OrderKind(registry)})
+    shop = workshop(lambda registry: {ORDER_RUN: OrderKind(registry), ORDER_REVERSAL_RUN: OrderReversalKind()})
     return World(shop, OrderIndex(shop.book, shop.objects, shop.roster))
 
 
@@ -41,7 +41,7 @@ def handler(event: Mapping[str, Any], context: "LambdaContext") -> dict[str, Any
     answered = handled(shop, event, context)
     if asked.op == "work" and asked.phase is Phase.CLOSE and asked.chunk is not None and answered["done"]:
         index.index(asked.run_id, asked.chunk)
-    if asked.op == "end" and asked.phase is Phase.PREPARE:
+    if asked.op == "end" and asked.phase is Phase.PREPARE and asked.kind == ORDER_RUN:
         _count_without_order(shop.book.get(asked.run_id).details.get("exceptions", {}))
     return answered
 

@@ -3,18 +3,21 @@
 from dataclasses import dataclass
 from functools import cache
 
+from payroll_deductions.decision_models import DecisionApproval, DecisionList, DecisionView, NewDecision
+from payroll_deductions.decisions import Decisions
 from payroll_deductions.disclosures import Disclosed, DisclosureQuery, DisclosureRegister, Disclosures, NewDisclosure
 from payroll_deductions.pension_facts import FactAdoption, FactId, NewPensionFact, PensionFact, PensionFacts
 from payroll_deductions.plan_models import NewPlan, Paid, PlanApproval, PlanId, PlanQuery, PlanView, Quote, QuoteAsked
 from payroll_deductions.plans import Plans
 from payroll_deductions.portal import portal
 from payroll_deductions.world import Tables, TablesEnvironment
-from retiro.portal import Principal
+from retiro.portal import Language, Principal
 from retiro.registry.clients import Party
 
 __all__ = ["portal"]
 
 _ENTERS = (Party.OFFICE, Party.FUND, Party.PORTAL)
+_DECIDES = (Party.OFFICE, Party.FUND)
 
 
 @dataclass(frozen=True)
@@ -22,6 +25,7 @@ class World:
     """What these doors work with."""
 
     plans: Plans
+    decisions: Decisions
     facts: PensionFacts
     disclosures: Disclosures
 
@@ -30,8 +34,10 @@ class World:
 def world() -> World:
     """Built when the first request comes."""
     tables = Tables.of(TablesEnvironment.read())
+    plans = Plans(tables.passbooks, tables.registry, tables.board)
     return World(
-        Plans(tables.passbooks, tables.registry, tables.board),
+        plans,
+        Decisions(plans),
         PensionFacts(tables.passbooks, tables.registry, tables.board),
         Disclosures(tables.passbooks, tables.registry),
     )
@@ -75,6 +81,26 @@ def pay_off_plan(plan_id: PlanId, body: Paid, principal: Principal) -> PlanView:
     """Record the payment of all that is open, which is the exact figure of the day."""
     principal.must_be(*_ENTERS)
     return world().plans.pay_off(plan_id, body, principal)
+
+
+@portal.post("/payment-plans/{plan_id}/decisions", scopes="plans.write")
+def propose_decision(plan_id: PlanId, body: NewDecision, principal: Principal, language: Language) -> DecisionView:
+    """Propose what only a person can decide: of a death before any pension, or of what a lapsed plan holds."""
+    principal.must_be(*_DECIDES)
+    return world().decisions.propose(plan_id, body, principal, language)
+
+
+@portal.get("/payment-plans/{plan_id}/decisions", scopes=("plans.write", "plans.approve"))
+def read_decisions(plan_id: PlanId, principal: Principal, language: Language) -> DecisionList:
+    """What persons have decided about a plan, and what is proposed."""
+    return world().decisions.listed(plan_id, principal, language)
+
+
+@portal.post("/payment-plans/{plan_id}/decisions/approval", scopes="plans.approve", status=200)
+def approve_decision(plan_id: PlanId, body: DecisionApproval, principal: Principal, language: Language) -> DecisionView:
+    """Do what another person proposed: all that it said that it posts, and nothing else."""
+    principal.must_be(*_DECIDES)
+    return world().decisions.approve(plan_id, body, principal, language)
 
 
 @portal.post("/pension-facts", scopes="plans.write")

@@ -78,7 +78,10 @@ class Quote(Answer):
 
 
 class DebtView(Answer):
-    """A debt on the day asked for: `balance` = `principal` + `interest` − `paid`."""
+    """A debt on the day asked for: `balance` = `principal` + `interest` − `paid`.
+
+    What a lapse, or a person's decision, took off isn't in `principal` or `interest` any more.
+    """
 
     kind: DebtKind
     principal: Amount
@@ -105,7 +108,7 @@ class PlanView(Answer):
 
     plan_id: PlanId
     participant_id: ParticipantId
-    status: Literal["applied", "principal", "paying", "undecided", "lapsed", "paid"]
+    status: Literal["applied", "principal", "paying", "undecided", "lapsed", "paid", "ended"]
     as_of: Date
     applied_on: Date
     content_hash: ContentHash

@@ -36,7 +36,8 @@ FACTS = (
 )
 """What of an application `payment_plan` takes."""
 
-_OF_A_PLAN = frozenset(kind for kind, keys in plans.STATE_KEYS.items() if "plan" in keys)
+_CHANGES_A_PLAN = frozenset(kind for kind, keys in plans.STATE_KEYS.items() if "plan" in keys)
+_OF_A_PLAN = _CHANGES_A_PLAN | {LineKind.HELD_PLACED}
 
 
 class EvidenceMissingError(Exception):
@@ -60,9 +61,9 @@ class Record:
 
     @property
     def lines(self) -> list[Line]:
-        """The plan's own lines."""
+        """The plan's own lines. What a lapsed one held may be placed when a later plan is open: the line says whose."""
         of_plan = [line for line in self.history[self.line - 1 :] if line.kind in _OF_A_PLAN]
-        return [line for line in of_plan if line.state["plan"]["line"] == self.line]
+        return [line for line in of_plan if line.facts.get("plan", line.state["plan"]["line"]) == self.line]
 
     @property
     def plan(self) -> Plan:
@@ -70,7 +71,7 @@ class Record:
         latest = plans.plan_of(self.last)
         if latest is not None and latest.line == self.line:
             return latest
-        ended = plans.plan_of(self.lines[-1])
+        ended = plans.plan_of([line for line in self.lines if line.kind in _CHANGES_A_PLAN][-1])
         if ended is None:
             raise EvidenceMissingError(self.plan_id)
         return ended
@@ -80,10 +81,15 @@ class Record:
         """The principal of each debt, in the order listed."""
         return [parse_cents(debt["principal"]) for debt in self.application.body["debts"]]
 
+    @property
+    def held_cents(self) -> int:
+        """What is held of a plan that lapsed, until a person places it."""
+        return sum(cents_on(line, plans.PLAN_HELD) for line in self.lines)
+
     def payments(self) -> list[dict[str, str]]:
         """The payments to the principal."""
         return [
-            {"date": line.effective_on.isoformat(), "amount": format_cents(-_cents(line, CASH))}
+            {"date": line.effective_on.isoformat(), "amount": format_cents(-cents_on(line, CASH))}
             for line in self.lines
             if line.kind is LineKind.PRINCIPAL_PAYMENT
         ]
@@ -92,7 +98,7 @@ class Record:
         """The interest stated so far, by debt."""
         stated = [line for line in self.lines if line.kind is LineKind.PLAN_SCHEDULED]
         numbers = range(1, len(self.application.body["debts"]) + 1)
-        return [-sum(_cents(line, plans.debt_account(number)) for line in stated) for number in numbers]
+        return [-sum(cents_on(line, plans.debt_account(number)) for line in stated) for number in numbers]
 
     def given(self, approved_on: date, **facts: Any) -> dict[str, Any]:
         """What `payment_plan` takes: the application, the approval, what is known of pension and service, the rest."""
@@ -163,5 +169,6 @@ def terms_of(result: PaymentPlan) -> Terms | None:
     return Terms(result.total_interest, planned.amount, planned.count, planned.first_due_on)
 
 
-def _cents(line: Line, account: str) -> int:
+def cents_on(line: Line, account: str) -> int:
+    """What a line moves on an account."""
     return sum(posting.amount_cents for posting in line.postings if posting.account == account)

@@ -5,13 +5,13 @@ from datetime import date
 from typing import Any
 
 from payroll_deductions.plan_models import DebtView, PlanView, ScheduleView
-from payroll_deductions.plan_records import Record
+from payroll_deductions.plan_records import Record, cents_on
 from retiro.ledger import plans
 from retiro.ledger.lines import Line, LineKind
 from retiro.ledger.plans import Plan
 
-_STATES = frozenset({LineKind.PLAN_APPROVED, LineKind.PLAN_SCHEDULED})
-"""The kinds of line that say what is owed; every other one takes of it."""
+_STATES = (LineKind.PLAN_APPROVED, LineKind.PLAN_LAPSED, LineKind.PLAN_SCHEDULED, LineKind.PLAN_ENDED)
+"""The kinds of line that say what is owed, or isn't any more: principal, and interest. Every other one pays of it."""
 
 
 def view_of(record: Record, as_of: date, payoff_cents: int | None) -> PlanView:
@@ -21,7 +21,6 @@ def view_of(record: Record, as_of: date, payoff_cents: int | None) -> PlanView:
     approval = {} if record.approval is None else record.approval.body
     debts = [_debt(lines, number, debt) for number, debt in enumerate(record.application.body["debts"], 1)]
     balance_cents = sum(debt.balance for debt in debts)
-    lapsed = any(line.kind is LineKind.PLAN_LAPSED for line in lines)
     return PlanView(
         plan_id=record.plan_id,
         participant_id=record.last.passbook,
@@ -37,7 +36,7 @@ def view_of(record: Record, as_of: date, payoff_cents: int | None) -> PlanView:
         debts=debts,
         balance=balance_cents,
         arrears=_arrears_cents(plan, balance_cents, as_of),
-        held=sum(_cents(line, plans.PLAN_HELD) for line in lines) if lapsed else 0,
+        held=sum(cents_on(line, plans.PLAN_HELD) for line in lines),
         schedule=_schedule(plan),
         payoff=payoff_cents,
     )
@@ -45,15 +44,15 @@ def view_of(record: Record, as_of: date, payoff_cents: int | None) -> PlanView:
 
 def _debt(lines: Sequence[Line], number: int, debt: Any) -> DebtView:
     account = plans.debt_account(number)
-    owed = {kind: -sum(_cents(line, account) for line in lines if line.kind is kind) for kind in _STATES}
-    taken_back = sum(_cents(line, account) for line in lines if line.kind is LineKind.PLAN_LAPSED)
-    balance_cents = -sum(_cents(line, account) for line in lines)
-    principal_cents, interest_cents = owed[LineKind.PLAN_APPROVED], owed[LineKind.PLAN_SCHEDULED]
+    owed = {kind: -sum(cents_on(line, account) for line in lines if line.kind is kind) for kind in _STATES}
+    balance_cents = -sum(cents_on(line, account) for line in lines)
+    principal_cents = owed[LineKind.PLAN_APPROVED] + owed[LineKind.PLAN_LAPSED]
+    interest_cents = owed[LineKind.PLAN_SCHEDULED] + owed[LineKind.PLAN_ENDED]
     return DebtView(
         kind=debt["kind"],
-        principal=principal_cents - taken_back,
+        principal=principal_cents,
         interest=interest_cents,
-        paid=principal_cents + interest_cents - taken_back - balance_cents,
+        paid=principal_cents + interest_cents - balance_cents,
         balance=balance_cents,
     )
 
@@ -84,7 +83,3 @@ def _schedule(plan: Plan) -> ScheduleView | None:
         last_amount=terms.total_cents - (terms.count - 1) * terms.amount_cents,
         first_due_on=terms.first_on,
     )
-
-
-def _cents(line: Line, account: str) -> int:
-    return sum(posting.amount_cents for posting in line.postings if posting.account == account)

@@ -223,8 +223,15 @@ class Plans:
             raise Refusal(
                 RefusalCode.NEEDS_DECISION,
                 f"{SECTION}(c)",
-                reason_en="what interest an early payoff saves where the balance bears interest until it is liquidated",
-                reason_es="qué interés ahorra un pago anticipado si el balance devenga interés hasta liquidarse",
+                reason_en=(
+                    "under balance_until_liquidated each part of the interest bears interest to its own month-end, and "
+                    "neither the text nor the setting says what a payoff before then saves. Installments are taken as "
+                    "they fall due"
+                ),
+                reason_es=(
+                    "bajo balance_until_liquidated cada parte del interés devenga interés hasta su cierre de mes, y ni "
+                    "el texto ni la opción dicen qué ahorra un saldo anticipado. Los plazos se aceptan según vencen"
+                ),
             )
 
     def _bears_until_liquidated(self, record: Record) -> bool:

@@ -26,7 +26,7 @@ PRINCIPAL = f"{USER} via {'c' * 26}"
 ON = day("2026-06-30")
 WRITTEN_BY_RUNS = {
     LineKind.SEMESTER_YIELD, LineKind.REVERSAL, LineKind.ANNUITY_PAYMENT, LineKind.DEDUCTION_ORDER,
-    LineKind.INSTALLMENT, LineKind.PAYMENT_REVERSED,
+    LineKind.INSTALLMENT, LineKind.PAYMENT_REVERSED, LineKind.ORDER_REVERSED,
 }  # fmt: skip
 
 # Both of the statute's options and one of the Board's, in each selection that the open semesters may need.
@@ -71,8 +71,9 @@ PLAN_STATE: dict[str, Any] = {
 }  # fmt: skip
 PLAN_ACCOUNTS = {plans.debt_account(number): -LARGE for number in range(1, plans.DEBTS_MAX + 1)} | {
     "plan_stated": LARGE, "installments": -LARGE, "cash": -LARGE, "death_benefit": -LARGE, "plan_held": LARGE,
+    "plan_payable": LARGE,
 }  # fmt: skip
-PLANS = {*plans.STATE_KEYS, LineKind.DEDUCTION_ORDER}
+PLANS = {*plans.STATE_KEYS, LineKind.HELD_PLACED, LineKind.DEDUCTION_ORDER, LineKind.ORDER_REVERSED}
 DETERMINATION = f"late_credit/{PARTICIPANT}/99999999/FY2025-S2"
 SEMESTERS = [Semester(2000 + number // 2, number % 2 + 1) for number in range(34)]
 
@@ -144,13 +145,25 @@ def worst_draft_of_a_plan(kind: LineKind) -> Draft:
                 kind, ON, USER, run=("deduction_order", "2026-06", 999), determination="deduction_order/2026-06/999",
                 facts={"payer": EMPLOYER, "installment": LARGE, "arrears": LARGE},
             )  # fmt: skip
+        case LineKind.ORDER_REVERSED:
+            return Draft(
+                kind, ON, USER, run=("deduction_order_reversal", "2026-06", 999), reverses=99_999_998,
+                restores=("deduction_order", RunMark("2026-05", 999, 99_999_997)),
+                determination="deduction_order_reversal/2026-06/999", facts={"payer": EMPLOYER},
+            )  # fmt: skip
+        case LineKind.PLAN_ENDED:
+            postings = large_postings("plan_debt:1", "plan_debt:2", "plan_debt:3", "receivable:estate")
+            return Draft(
+                kind, ON, PRINCIPAL, postings, state=PLAN_STATE,
+                determination=f"plan_decision/{PARTICIPANT}_99999999/charge_death_benefit",
+            )  # fmt: skip
         case LineKind.INSTALLMENT:
             postings = large_postings("plan_debt:1", "installments")
             facts = {"through": "2026-06-30", "arrears": LARGE, "remittance": REMITTANCE}
             return Draft(kind, ON, USER, postings, determination=f"crediting/{REMITTANCE}/9999", facts=facts)
         case _:
             return Draft(
-                kind, ON, PRINCIPAL, large_postings(*PLAN_ACCOUNTS, "cash"), state=PLAN_STATE,
+                kind, ON, PRINCIPAL, large_postings(*PLAN_ACCOUNTS), state=PLAN_STATE,
                 determination=f"payment_plan/{PARTICIPANT}/99999999", facts={"reference": REFERENCE, "days_left": 60},
             )  # fmt: skip
 
@@ -215,7 +228,10 @@ def of_a_plan(kind: LineKind) -> Line:
         postings=(),
         balances=PLAN_ACCOUNTS,
         state=PLAN_STATE,
-        runs={"deduction_order": RunMark("2026-06", 999, 99_999_998)},
+        runs={
+            "deduction_order": RunMark("2026-06", 999, 99_999_998),
+            "deduction_order_reversal": RunMark("2026-06", 999, 99_999_998),
+        },
         hash=bytes(32),
     )
     return next_line(before, worst_draft_of_a_plan(kind), passbook=PARTICIPANT, fund="ERS", recorded_at=NOW)

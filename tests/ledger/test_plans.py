@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 
 from retiro.ledger import plans, savings
-from retiro.ledger.lines import Draft, Line, LineKind, next_line
+from retiro.ledger.lines import Draft, Line, LineError, LineKind, next_line, to_item
 from retiro.ledger.plans import PlanStatus, Terms, plan_of
 from retiro.ledger.savings import Origin
+from retiro.ledger.verify import verify_passbook
 from retiro.rules.refusals import Refusal
 from tests.ledger.makers import day
 
@@ -296,3 +297,88 @@ def test_an_order_says_installment_and_arrears_apart_and_marks_the_month() -> No
     assert last.runs["deduction_order"].period == "2008-11"
     assert last.effective_on == date(2008, 11, 30)
     assert last.postings == ()
+
+
+# An order taken back, what a person decides
+
+
+def history_of(*makes: Callable[[Line], Draft]) -> list[Line]:
+    """The lines of a plan that is paid by installments, and one more for each of these."""
+    lines: list[Line] = []
+
+    def add(draft: Draft) -> None:
+        lines.append(then(lines[-1] if lines else None, draft))
+
+    add(savings.enrolment(None, day("1986-06-30"), None, ORIGIN))
+    add(plans.applied(lines[-1], day("2008-09-01"), ORIGIN))
+    add(plans.approved(lines[-1], [400_000], day("2008-10-10"), day("2009-10-10"), ORIGIN))
+    add(plans.principal_payment(lines[-1], 400_000, day("2008-10-15"), ORIGIN))
+    add(plans.scheduled(lines[-1], [535_430], STANDARD, day("2008-10-15"), ORIGIN))
+    for make in makes:
+        add(make(lines[-1]))
+    return lines
+
+
+def ordered(month: str) -> Callable[[Line], Draft]:
+    return lambda last: plans.ordered(last, day(f"{month}-01"), "E-001", 1, ORIGIN)
+
+
+REVERSAL = ("deduction_order_reversal", "2008-11", 1)
+
+
+def test_an_order_is_taken_back_on_its_own_day_and_the_mark_before_it_is_put_back() -> None:
+    history = history_of(ordered("2008-10"), ordered("2008-11"))
+    history.append(then(history[-1], plans.order_reversed(history, "2008-11", REVERSAL, ORIGIN)))
+    last = history[-1]
+    assert (last.kind, last.effective_on) == (LineKind.ORDER_REVERSED, day("2008-11-30"))
+    assert (last.sequence, last.reverses, last.facts["payer"]) == (8, 7, "E-001")
+    assert (last.runs["deduction_order"].period, last.runs["deduction_order"].sequence) == ("2008-10", 6)
+    assert last.runs["deduction_order_reversal"].sequence == 8
+    assert verify_passbook("P-000001", [to_item(line) for line in history]).findings == ()
+    assert refused(plans.order_reversed, history, "2008-11", REVERSAL, ORIGIN) == "not_ordered"
+
+
+def test_an_earlier_order_stands_under_a_later_one() -> None:
+    history = history_of(ordered("2008-11"), ordered("2008-12"))
+    assert refused(plans.order_reversed, history, "2008-11", REVERSAL, ORIGIN) == "later_order_stands"
+    assert refused(plans.order_reversed, history_of(), "2008-11", REVERSAL, ORIGIN) == "not_ordered"
+
+
+@pytest.mark.parametrize(
+    ("through", "stands"), [("2008-10-31", False), ("2008-11-29", False), ("2008-11-30", True), ("2008-12-31", True)]
+)
+def test_an_order_that_was_remitted_since_stands(through: str, stands: bool) -> None:  # noqa: FBT001  # a table
+    """October's installment, which comes after November's order, doesn't make that one stand."""
+    credit = plans.installment_credit
+    history = history_of(
+        ordered("2008-11"), lambda last: credit(last, 100, day("2009-01-05"), ORIGIN, through=day(through))
+    )
+    if stands:
+        assert refused(plans.order_reversed, history, "2008-11", REVERSAL, ORIGIN) == "order_remitted"
+    else:
+        assert plans.order_reversed(history, "2008-11", REVERSAL, ORIGIN).reverses == 6
+
+
+def test_what_a_lapsed_plan_held_is_placed_and_no_cent_more() -> None:
+    last = then(granted(), plans.principal_payment(granted(), 150_000, day("2008-11-03"), ORIGIN))
+    last = then(last, plans.lapsed(last, day("2009-10-11"), ORIGIN))
+    with pytest.raises(LineError, match="150001 cents of 150000 that are held"):
+        plans.held_placed(last, 2, 100_001, day("2009-11-02"), ORIGIN, paid_in_cents=50_000)
+    last = then(last, plans.held_placed(last, 2, 100_000, day("2009-11-02"), ORIGIN, paid_in_cents=50_000))
+    # What is paid in again is cash that comes back at once, by the line of the payment.
+    assert last.balances == {"cash": -100_000, "plan_payable": 100_000}
+
+
+def test_a_plan_whose_participant_lives_does_not_end_by_a_decision() -> None:
+    assert refused(plans.ended, paying(), plans.RELEASED, day("2009-11-02"), ORIGIN) == "plan_not_open"
+    dead = then(granted(), plans.undecided(granted(), day("2009-03-04"), ORIGIN))
+    assert refused(plans.ended, dead, plans.RELEASED, day("2009-11-02"), ORIGIN) == "plan_not_open"
+    assert plan(then(dead, plans.lapsed(dead, day("2009-03-04"), ORIGIN))).status is PlanStatus.LAPSED
+
+
+def test_an_ended_plan_takes_nothing_and_makes_room_for_another() -> None:
+    last = then(paying(), plans.undecided(paying(), day("2009-03-04"), ORIGIN))
+    last = then(last, plans.ended(last, plans.ESTATE, day("2009-11-02"), ORIGIN))
+    assert last.balance_cents("receivable:estate") == -535_430
+    assert (plan(last).balance_cents, plan(last).is_open) == (0, False)
+    assert refused(plans.installment_credit, last, 1, day("2009-11-05"), ORIGIN) == "plan_not_open"

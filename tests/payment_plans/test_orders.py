@@ -1,10 +1,16 @@
 """The monthly deduction orders, § 830q(e), (f): who is to withhold what, and what is on nobody's order."""
 
+from datetime import date
 from typing import Any
 
 import pytest
 
+from payroll_deductions import orders_worker
+from retiro.ledger.verify import verify_passbook
 from retiro.portal.spreadsheets import read_back
+from retiro.registry.deduction_orders import ordered_months, orders_of
+from retiro.registry.runs import RunId
+from tests.conftest import Called
 from tests.payment_plans.office import PlansOffice
 
 
@@ -131,3 +137,116 @@ def test_the_daily_look_prepares_the_months_orders_once(office: PlansOffice) -> 
     assert office.look("2008-10-21")["orders"] == first["orders"]
     run: dict[str, Any] = office.get("/deduction-order-runs/2008-10", scopes="runs.prepare").body
     assert (run["status"], run["prepared_by"]) == ("prepared", "(schedule)")
+
+
+# Taken back
+
+
+def reverse(office: PlansOffice, month: str) -> dict[str, Any]:
+    """Prepare the reversal of a month's orders; how the month stands then."""
+    path = f"/deduction-order-runs/{month}/reversal"
+    answer = office.post(path, {"reason": "Made of a wrong list."}, scopes="runs.approve")
+    assert answer.status == 202, answer.text
+    office.work_off()
+    return office.get(f"/deduction-order-runs/{month}", scopes="runs.prepare").body
+
+
+def approve_reversal(office: PlansOffice, month: str, user: str = "u-luis") -> Called:
+    path = f"/deduction-order-runs/{month}"
+    run_hash = office.get(path, scopes="runs.prepare").body["reversal"]["hash"]
+    answer = office.post(f"{path}/approval", {"hash": run_hash}, user=user, scopes="runs.approve")
+    office.work_off()
+    return answer
+
+
+def test_orders_are_taken_back_by_two_persons_and_made_again(office: PlansOffice) -> None:
+    office.standard()
+    office.issue_orders("2008-10")
+    prepared = reverse(office, "2008-10")["reversal"]
+    assert (prepared["status"], prepared["orders"]) == ("prepared", {"orders": 1, "total": "89.23"})
+    assert approve_reversal(office, "2008-10", user="u-ana").code == "same_person"
+    assert office.order("E-001", "2008-10") == [line("89.23", "0.00", "89.23")]
+
+    assert approve_reversal(office, "2008-10").status == 202
+    run = office.get("/deduction-order-runs/2008-10", scopes="runs.prepare").body
+    assert (run["status"], run["reversal"]["status"]) == ("reversed", "posted")
+    assert office.get("/deduction-orders/E-001/2008-10", scopes="payroll.remit").code == "run_not_found"
+    assert list(orders_of(office.stack.registry, "E-001", "2008-10")) == []
+    assert list(ordered_months(office.stack.registry, "E-001")) == []
+    last = office.last()
+    assert (last.kind, last.effective_on, last.postings) == ("order_reversed", date(2008, 10, 31), ())
+    assert "deduction_order" not in last.runs
+
+    again = office.issue_orders("2008-10")
+    assert (again["attempt"], again["status"]) == (2, "posted")
+    assert office.order("E-001", "2008-10") == [line("89.23", "0.00", "89.23")]
+    assert list(ordered_months(office.stack.registry, "E-001")) == ["2008-10"]
+    store = office.passbooks.store
+    verified = verify_passbook("P-000001", store.items("passbook#P-000001"), read=store.get_evidence)
+    assert verified.findings == ()
+
+
+def test_the_order_of_another_participant_stays_where_one_was_remitted(office: PlansOffice) -> None:
+    """What was remitted to the order is settled: a person decides. Who comes after it isn't kept waiting."""
+    office.enrol(2)
+    office.on("2008-11-20")
+    for number in (1, 2):
+        passbook = f"P-00000{number}"
+        plan = office.apply(f"A-{number}", passbook)
+        office.approve(plan)
+        office.pay("4000.00", "2008-10-15", f"C-{number}", plan.body["plan_id"])
+    office.issue_orders("2008-10")
+    office.remit(8_923, "2008-11-05", "2008-10-31", "P-000002")
+    assert reverse(office, "2008-10")["reversal"]["exceptions"] == {"order_remitted": 1}
+    path = "/deduction-order-runs/2008-10/exceptions"
+    (named,) = office.get(path, scopes="runs.prepare", query={"kind": "deduction_order_reversal"}).body["items"]
+    assert (named["participant_id"], named["code"]) == ("P-000002", "order_remitted")
+    approve_reversal(office, "2008-10")
+    left = [order.participant_id for order in orders_of(office.stack.registry, "E-001", "2008-10")]
+    assert left == ["P-000002"]
+    assert list(ordered_months(office.stack.registry, "E-001")) == ["2008-10"]
+
+
+def test_what_is_remitted_between_the_reversals_preparation_and_its_posting_withholds_it(office: PlansOffice) -> None:
+    office.on("2008-11-20")
+    office.standard()
+    office.issue_orders("2008-10")
+    reverse(office, "2008-10")
+    office.remit(8_923, "2008-11-05", "2008-10-31")
+    approve_reversal(office, "2008-10")
+    run = office.get("/deduction-order-runs/2008-10", scopes="runs.prepare").body
+    assert run["reversal"]["withheld"] == {"order_remitted": 1}
+    assert [order.installment_cents for order in orders_of(office.stack.registry, "E-001", "2008-10")] == [8_923]
+
+
+def test_the_latest_months_orders_go_first(office: PlansOffice) -> None:
+    office.standard()
+    office.issue_orders("2008-10")
+    office.issue_orders("2008-11")
+    assert reverse(office, "2008-10")["reversal"]["exceptions"] == {"later_order_stands": 1}
+    reverse(office, "2008-11")
+    approve_reversal(office, "2008-11")
+    mark = office.last().runs["deduction_order"]
+    assert (mark.period, mark.attempt) == ("2008-10", 1)
+    assert reverse(office, "2008-10")["reversal"]["exceptions"] == {}
+
+
+def test_nothing_is_taken_back_where_nothing_is_posted(office: PlansOffice) -> None:
+    office.standard()
+    path = "/deduction-order-runs/2008-10/reversal"
+    body = {"reason": "Made of a wrong list."}
+    assert office.post(path, body, scopes="runs.approve").code == "not_posted"
+    office.prepare_orders("2008-10")
+    assert office.post(path, body, scopes="runs.approve").code == "not_posted"
+    assert office.post(path, {"reason": "No."}, scopes="runs.approve").code == "invalid_input"
+
+
+def test_an_index_that_is_written_late_brings_no_order_back(office: PlansOffice) -> None:
+    """The worker of the first run delivers its last chunk once more, after the reversal."""
+    office.standard()
+    office.issue_orders("2008-10")
+    reverse(office, "2008-10")
+    approve_reversal(office, "2008-10")
+    orders_worker.world().index.index(RunId("deduction_order", "2008-10", 1), 0)
+    assert list(orders_of(office.stack.registry, "E-001", "2008-10")) == []
+    assert list(ordered_months(office.stack.registry, "E-001")) == []

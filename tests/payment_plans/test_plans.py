@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from retiro.rules.calendar import parse_date
 from tests.conftest import Called, Stack, StoppedClock
 from tests.payment_plans.office import PLAN, STANDARD, Executions, PlansOffice
 
@@ -89,6 +90,25 @@ def test_principal_and_interest_are_paid_off_at_once_to_the_cent(office: PlansOf
     paid = office.pay_off("9354.30", "2008-10-15")
     assert (paid.status, paid.body["status"], paid.body["balance"]) == (201, "paid", "0.00")
     assert office.last().balances == {"plan_stated": 935_430, "cash": -935_430}
+
+
+def test_where_the_interest_bears_interest_no_figure_of_an_early_day_is_made_up(office: PlansOffice) -> None:
+    """`balance_until_liquidated` says what each part bears to its month-end, and nothing of a day before it."""
+    office.adopt_settings(plan_interest_base="balance_until_liquidated")
+    office.approve(office.apply())
+    assert office.read()["payoff"] is None
+    before = office.pay_off("9354.30", "2008-10-15")
+    office.pay("4000.00", "2008-10-15")
+    shown = office.read()
+    assert (shown["status"], shown["payoff"]) == ("paying", None)
+    after = office.pay_off(shown["balance"], "2008-10-20")
+    for refused in (before, after):
+        assert (refused.status, refused.code) == (422, "needs_decision")
+        assert "balance_until_liquidated" in refused.body["detail"]
+    assert office.read() == shown
+    # Installments are taken as ever.
+    office.on("2008-11-05")
+    office.remit(office.plan().due_cents(parse_date("2008-10-31")), "2008-11-05", "2008-10-31")
 
 
 @pytest.mark.parametrize(

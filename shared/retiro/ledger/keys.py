@@ -48,6 +48,7 @@ class KeyKind(StrEnum):
     PLAN_PAYOFF = "plan_payoff"  # the client's reference
     PLAN_WARNED = "plan_warned"  # the plan and the days left
     PLAN_LAPSED = "plan_lapsed"  # the plan
+    PLAN_DECIDED = "plan_decided"  # the plan and the choice
     PENSION_FACT = "pension_fact"  # the fact
 
 

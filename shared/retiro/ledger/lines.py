@@ -89,7 +89,10 @@ class LineKind(StrEnum):
     PLAN_PAYOFF = "plan_payoff"
     PLAN_DEATH = "plan_death"
     PLAN_DISCOUNTS = "plan_discounts"
+    PLAN_ENDED = "plan_ended"
+    HELD_PLACED = "held_placed"
     DEDUCTION_ORDER = "deduction_order"
+    ORDER_REVERSED = "order_reversed"
 
 
 @dataclass(frozen=True, slots=True)

@@ -301,6 +301,7 @@ def _own_mark(line: Line, kind: str) -> RunMark | None:
 _REVERSES = {
     LineKind.REVERSAL: (LineKind.SEMESTER_YIELD, YIELD_RUN),
     LineKind.PAYMENT_REVERSED: (LineKind.ANNUITY_PAYMENT, ANNUITY_RUN),
+    LineKind.ORDER_REVERSED: (LineKind.DEDUCTION_ORDER, plans.ORDER_RUN),
 }
 """What a reversal takes back, and whose mark it puts back."""
 

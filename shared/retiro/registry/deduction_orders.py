@@ -1,12 +1,14 @@
 """Deduction orders by payer and month, as payers read them. The lines of the passbooks are the orders; this finds them.
 
-`deduction_order#<payer>#<month>` / participant. It can be rebuilt from the passbooks.
+`deduction_order#<payer>#<month>` / participant. It can be rebuilt from the passbooks. Of an order and what takes it
+back, the later line's stands, in whatever order they are written here: one that was taken back stays, as withdrawn.
 """
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 
-from retiro.registry.table import Item, Table
+from retiro.registry.table import AlreadyThereError, Below, ChangedError, Item, Table
 
 
 @dataclass(frozen=True)
@@ -38,27 +40,49 @@ def order_item(payer_id: str, month: str, order: Order) -> Item:
     }
 
 
+def put_order(table: Table, payer_id: str, month: str, order: Order) -> None:
+    """Show the order to its payer, unless a later line has been shown."""
+    _put(table, order_item(payer_id, month, order))
+
+
+def withdraw_order(table: Table, payer_id: str, month: str, participant_id: str, sequence: int) -> None:
+    """Show no order of this participant any more: the line of this sequence took it back."""
+    taken_back = Order(participant_id, 0, 0, sequence)
+    _put(table, order_item(payer_id, month, taken_back) | {"withdrawn": True})
+
+
+def _put(table: Table, item: Item) -> None:
+    try:
+        table.insert(item)
+    except AlreadyThereError:
+        values = {name: value for name, value in item.items() if name not in {"pk", "sk"}}
+        with suppress(ChangedError):
+            table.update(
+                (item["pk"], item["sk"]), {"withdrawn": False, **values}, where={"sequence": Below(item["sequence"])}
+            )
+
+
 def orders_of(table: Table, payer_id: str, month: str) -> Iterator[Order]:
     """A payer's orders of a month (`2008-11`), by participant."""
-    return map(_order, table.items(_partition(payer_id, month)))
+    return (_order(item) for item in table.items(_partition(payer_id, month)) if _stands(item))
 
 
-def ordered_month_item(payer_id: str, month: str) -> Item:
-    """What says that a payer was ordered anything in a month. Written again it is the same."""
-    return {"pk": _months(payer_id), "sk": month}
+def ordered_month_item(payer_id: str, month: str, *, withdrawn: bool = False) -> Item:
+    """What says that a payer was ordered anything in a month, or that all of it was taken back."""
+    return {"pk": _months(payer_id), "sk": month, "withdrawn": withdrawn}
 
 
 def ordered_months(table: Table, payer_id: str) -> Iterator[str]:
-    """The months in which a payer was ordered anything, in their order."""
-    return (item["sk"] for item in table.items(_months(payer_id)))
+    """The months in which something is ordered of a payer, in their order."""
+    return (item["sk"] for item in table.items(_months(payer_id)) if _stands(item))
 
 
 def orders_page(
     table: Table, payer_id: str, month: str, after: str | None, limit: int
 ) -> tuple[list[Order], str | None]:
-    """A page of them, and the participant after whom the next one begins."""
+    """A page of them, which may have fewer than the limit, and the participant after whom the next one begins."""
     page = table.page(_partition(payer_id, month), after=after, limit=limit)
-    return [_order(item) for item in page.items], page.after
+    return [_order(item) for item in page.items if _stands(item)], page.after
 
 
 def _months(payer_id: str) -> str:
@@ -67,6 +91,10 @@ def _months(payer_id: str) -> str:
 
 def _partition(payer_id: str, month: str) -> str:
     return f"deduction_order#{payer_id}#{month}"
+
+
+def _stands(item: Item) -> bool:
+    return not item.get("withdrawn", False)
 
 
 def _order(item: Item) -> Order:

@@ -79,6 +79,9 @@ class RefusalCode(StrEnum):
     OVER_DUE = "over_due"
     PAYOFF_DIFFERS = "payoff_differs"
     ORDER_CHANGED = "order_changed"
+    NOT_ORDERED = "not_ordered"
+    LATER_ORDER_STANDS = "later_order_stands"
+    ORDER_REMITTED = "order_remitted"
     NEEDS_DECISION = "needs_decision"
 
 
@@ -269,6 +272,17 @@ SENTENCES = {
     RefusalCode.ORDER_CHANGED: Sentence(
         "What is to be withheld for {month} has changed since the order was prepared; the next attempt orders it.",
         "Lo que se ha de descontar en {month} cambió desde que se preparó la orden; lo ordena el próximo intento.",
+    ),
+    RefusalCode.NOT_ORDERED: Sentence(
+        "Nothing was ordered for {month} by this run.", "Esta corrida no ordenó nada para {month}."
+    ),
+    RefusalCode.LATER_ORDER_STANDS: Sentence(
+        "The order of {month} can't be reversed while that of {later} stands.",
+        "La orden de {month} no se puede reversar mientras conste la de {later}.",
+    ),
+    RefusalCode.ORDER_REMITTED: Sentence(
+        "The payer has remitted an installment of {month} since the order: it stands, and a person decides.",
+        "El pagador remitió un plazo de {month} después de la orden: consta, y lo decide una persona.",
     ),
     RefusalCode.NEEDS_DECISION: Sentence(
         "This is for a person to decide: {reason_en}.", "Esto lo decide una persona: {reason_es}."

@@ -28,6 +28,7 @@ STATE_KEYS: Mapping[LineKind, frozenset[str]] = {
     LineKind.PLAN_LAPSED: frozenset({"plan"}),
     LineKind.PLAN_DEATH: frozenset({"plan"}),
     LineKind.PLAN_DISCOUNTS: frozenset({"plan"}),
+    LineKind.PLAN_ENDED: frozenset({"plan"}),
 }
 """Which keys of the state a kind of line may change, for who checks a passbook."""
 

@@ -19,6 +19,7 @@ class PlanStatus(StrEnum):
     UNDECIDED = "undecided"
     LAPSED = "lapsed"
     PAID = "paid"
+    ENDED = "ended"
 
 
 OPEN = frozenset({PlanStatus.PRINCIPAL, PlanStatus.PAYING, PlanStatus.UNDECIDED})

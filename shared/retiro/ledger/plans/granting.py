@@ -26,6 +26,9 @@ DEBTS_MAX = 4
 PLAN_HELD = "plan_held"
 """What was paid to a plan that lapsed. It is held until a person decides."""
 
+PLAN_PAYABLE = "plan_payable"
+"""What was held, and is to be paid to those whom a person's decision names."""
+
 
 def applied(last: Line, applied_on: date, origin: Origin) -> Draft:
     """A plan applied for, in place of an application not granted. Raises `Refusal` `plan_open` where one is open."""
@@ -87,11 +90,34 @@ def warned(last: Line, days_left: int, on: date, origin: Origin) -> Draft:
 
 
 def lapsed(last: Line, on: date, origin: Origin) -> Draft:
-    """(d): the plan lapses with principal open. What was paid is held for a person; nothing is owed any more."""
-    plan = open_plan(last, PlanStatus.PRINCIPAL)
+    """(d): the plan lapses with principal open. What was paid is held for a person; nothing is owed any more.
+
+    After a death before any pension it lapses because a person decides so. Raises `Refusal` `plan_not_open`.
+    """
+    plan = open_plan(last, PlanStatus.PRINCIPAL, PlanStatus.UNDECIDED)
+    if not plan.principal_cents:
+        raise Refusal(RefusalCode.PLAN_NOT_OPEN, f"{SECTION}(d)", status="principal paid")
     held_cents = plan.principal_cents - plan.balance_cents
     postings = [Posting(debt_account(number), cents) for number, cents in enumerate(plan.debts_cents, 1) if cents]
     postings += [Posting(PLAN_STATED, -plan.principal_cents), Posting(PLAN_HELD, held_cents)]
-    state = {"line": plan.line, "status": PlanStatus.LAPSED.value, "debts": len(plan.debts_cents)}
+    state: dict[str, Any] = {"line": plan.line, "status": PlanStatus.LAPSED.value, "debts": len(plan.debts_cents)}
+    if plan.death is not None:
+        state["death"] = plan.death.isoformat()
     moved = tuple(posting for posting in postings if posting.amount_cents)
     return draft_of(LineKind.PLAN_LAPSED, on, origin, moved, state={"plan": state})
+
+
+def held_placed(  # noqa: PLR0913  # each is named where it is called
+    last: Line, line: int, payable_cents: int, on: date, origin: Origin, *, paid_in_cents: int = 0
+) -> Draft:
+    """What a lapsed plan held, placed: payable to whom the decision names, and paid in again to the plan that is open.
+
+    `line` is the lapsed plan's, which needn't be the latest. Raises `LineError` where less is held.
+    """
+    total_cents = payable_cents + paid_in_cents
+    if total_cents > last.balance_cents(PLAN_HELD):
+        msg = f"{total_cents} cents of {last.balance_cents(PLAN_HELD)} that are held"
+        raise LineError(msg)
+    postings = (Posting(PLAN_HELD, -total_cents), Posting(PLAN_PAYABLE, payable_cents), Posting(CASH, paid_in_cents))
+    moved = tuple(posting for posting in postings if posting.amount_cents)
+    return draft_of(LineKind.HELD_PLACED, on, origin, moved, facts={"plan": line})

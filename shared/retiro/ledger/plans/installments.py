@@ -1,5 +1,6 @@
 """The lines of a plan that is paid by installments: credited, returned, paid off, and each month's order."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date
 
@@ -14,6 +15,9 @@ from retiro.rules.refusals import Refusal, RefusalCode
 
 ORDER_RUN = "deduction_order"
 """The run kind whose mark says which month was ordered last."""
+
+ORDER_REVERSAL_RUN = "deduction_order_reversal"
+"""The run kind that takes a month's orders back."""
 
 
 def installment_credit(
@@ -97,3 +101,27 @@ def ordered(last: Line, month: date, payer_id: str, attempt: int, origin: Origin
     facts: dict[str, str | int] = {"payer": payer_id, "installment": installment_cents, "arrears": arrears_cents}
     draft = draft_of(LineKind.DEDUCTION_ORDER, month_end(month), origin, facts=facts)
     return replace(draft, run=(ORDER_RUN, f"{month:%Y-%m}", attempt))
+
+
+def order_reversed(history: Sequence[Line], period: str, mark: tuple[str, str, int], origin: Origin) -> Draft:
+    """A month's order taken back, on its own day: the next attempt orders what is due then.
+
+    Raises `Refusal`: `not_ordered`; `later_order_stands`, the latest goes first; `order_remitted` where an installment
+    of that month was credited since.
+    """
+    last = history[-1]
+    stands = last.runs.get(ORDER_RUN)
+    if stands is None or stands.period < period:
+        raise Refusal(RefusalCode.NOT_ORDERED, f"{SECTION}(e)", month=period)
+    if stands.period > period:
+        raise Refusal(RefusalCode.LATER_ORDER_STANDS, f"{SECTION}(e)", month=period, later=stands.period)
+    order = history[stands.sequence - 1]
+    if any(_is_credited_for(line, order.effective_on) for line in history[stands.sequence :]):
+        raise Refusal(RefusalCode.ORDER_REMITTED, f"{SECTION}(e)", month=period)
+    draft = draft_of(LineKind.ORDER_REVERSED, order.effective_on, origin, facts={"payer": order.facts["payer"]})
+    before = history[stands.sequence - 2].runs.get(ORDER_RUN)
+    return replace(draft, run=mark, restores=(ORDER_RUN, before), reverses=order.sequence)
+
+
+def _is_credited_for(line: Line, month_end_on: date) -> bool:
+    return line.kind is LineKind.INSTALLMENT and str(line.facts["through"]) >= month_end_on.isoformat()
