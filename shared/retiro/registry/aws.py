@@ -17,11 +17,14 @@ if TYPE_CHECKING:
     from mypy_boto3_stepfunctions import SFNClient
 
 _CONFIG = Config(connect_timeout=3, read_timeout=10, retries={"mode": "standard", "max_attempts": 4})
+DYNAMODB_CONFIG = _CONFIG.merge(Config(parameter_validation=False))
+"""Without botocore's look at each value of an item, a fifth of what a put computes: `encoding` and `registry.table`
+make the attributes, of types that they check, and DynamoDB checks them again."""
 
 
 @cache
 def dynamodb() -> "DynamoDBClient":
-    return boto3.client("dynamodb", config=_CONFIG)
+    return boto3.client("dynamodb", config=DYNAMODB_CONFIG)
 
 
 @cache
