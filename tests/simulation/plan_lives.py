@@ -104,25 +104,31 @@ def late_plans(world: World) -> None:
 
 def _granted(world: World, participant_id: str, series: str) -> str:
     """Applied for, perhaps twice at once, or in place of another application; granted by another person."""
-    rng, model = world.scheduler.rng, world.model.plans
+    rng = world.scheduler.rng
     first = None
     for number in range(1 + (rng.random() < 0.3)):
         debts = [_debt(world) for _ in range(rng.randrange(1, 4))]
-        reference = f"{series}-{number}"
-        model.applications[f"{participant_id} {reference}"] = debts
-        body = NewPlan.model_validate(_application(participant_id, reference, debts))
-        views = at_once(world, f"apply for {participant_id}", *[partial(_applied, body)] * 2)
+        views = at_once(
+            world, f"apply for {participant_id}", *[apply(world, participant_id, f"{series}-{number}", debts)] * 2
+        )
         if len({getattr(view, "plan_id", str(view)) for view in views}) != 1:
             world.fail("done", f"{participant_id} applied twice at once: {views}")
         if first is not None:
-            expect_refused(world, f"approve {first.plan_id}", {"plan_not_open"}, partial(_approved, first, "u-luis"))
+            expect_refused(world, f"approve {first.plan_id}", {"plan_not_open"}, partial(approved, first, "u-luis"))
         first = views[0]
-    expect_refused(world, f"approve {first.plan_id} oneself", {"same_person"}, partial(_approved, first, "u-ana"))
-    for answer in at_once(world, f"approve {first.plan_id}", *[partial(_approved, first, "u-luis")] * 2):
+    expect_refused(world, f"approve {first.plan_id} oneself", {"same_person"}, partial(approved, first, "u-ana"))
+    for answer in at_once(world, f"approve {first.plan_id}", *[partial(approved, first, "u-luis")] * 2):
         if isinstance(answer, Refused):
             world.fail("done", f"an approval of {first.plan_id} was refused: {answer.error!r}")
     plan_id: str = first.plan_id
     return plan_id
+
+
+def apply(world: World, participant_id: str, reference: str, debts: list[Debt]) -> Callable[[Host], Any]:
+    """The asking for a plan of these debts, which the model is told of."""
+    world.model.plans.applications[f"{participant_id} {reference}"] = debts
+    body = NewPlan.model_validate(_application(participant_id, reference, debts))
+    return lambda host: host.deductions.plans.apply(body, principal("u-ana"))
 
 
 def _debt(world: World) -> Debt:
@@ -151,11 +157,8 @@ def _application(participant_id: str, reference: str, debts: list[Debt]) -> dict
     }
 
 
-def _applied(body: NewPlan, host: Host) -> Any:
-    return host.deductions.plans.apply(body, principal("u-ana"))
-
-
-def _approved(applied: Any, person: str, host: Host) -> Any:
+def approved(applied: Any, person: str, host: Host) -> Any:
+    """What was applied for, granted by a person."""
     approval = PlanApproval(approved_on=APPROVED_ON, content_hash=applied.content_hash)
     return host.deductions.plans.approve(applied.plan_id, approval, principal(person))
 
@@ -164,13 +167,8 @@ def _pay_principal(world: World, participant_id: str, plan_id: str) -> None:
     """In one to three payments, at once; a cent more than all of it is refused."""
     rng = world.scheduler.rng
     open_cents = _debtor_plan(world, participant_id).balance_cents
-    _expect(
-        world,
-        participant_id,
-        f"overpay {plan_id}",
-        partial(_paid, plan_id, _paid_body("C-0", open_cents + 1, APPROVED_ON)),
-        {"principal_overpaid"},
-    )
+    over = pay(world, plan_id, "C-0", Payment(open_cents + 1, APPROVED_ON))
+    _expect(world, participant_id, f"overpay {plan_id}", over, {"principal_overpaid"})
     cuts = sorted({0, open_cents, *(rng.randrange(open_cents + 1) for _ in range(rng.randrange(3)))})
     parts = [until - first for first, until in pairwise(cuts)]
     tasks = [
@@ -188,10 +186,8 @@ def _pay(world: World, participant_id: str, plan_id: str, reference: str, cents:
     if not cents:
         return
     rng = world.scheduler.rng
-    on = APPROVED_ON + timedelta(days=rng.randrange(20))
-    world.model.plans.payments[f"{plan_id} {reference}"] = Payment(cents, on)
-    pay = partial(_paid, plan_id, _paid_body(reference, cents, on))
-    for answer in at_once(world, f"pay {reference} of {plan_id}", *[pay] * rng.choice([2, 2, 3])):
+    payment = pay(world, plan_id, reference, Payment(cents, APPROVED_ON + timedelta(days=rng.randrange(20))))
+    for answer in at_once(world, f"pay {reference} of {plan_id}", *[payment] * rng.choice([2, 2, 3])):
         _check_answer(world, participant_id, f"pay {reference} of {plan_id}", answer)
 
 
@@ -205,11 +201,10 @@ def _pay_off(world: World, participant_id: str, plan_id: str) -> None:
         )
         if plan.status != "paying" or isinstance(view, Refused) or view.payoff is None:
             return
-        cents, reference = view.payoff, f"X-{number}"
-        off = partial(_paid_off, plan_id, _paid_body(f"Y-{number}", cents + 1, on))
+        off = pay_off(world, plan_id, f"Y-{number}", Payment(view.payoff + 1, on))
         _expect(world, participant_id, f"pay off {plan_id}, a cent over", off, {"payoff_differs", "plan_not_open"})
-        world.model.plans.payments[f"{plan_id} {reference}"] = Payment(cents, on)
-        answer = world.ask(f"pay off {plan_id}", partial(_paid_off, plan_id, _paid_body(reference, cents, on)))
+        exact = pay_off(world, plan_id, f"X-{number}", Payment(view.payoff, on))
+        answer = world.ask(f"pay off {plan_id}", exact)
         if not isinstance(answer, Refused):
             return
         # An installment came in between.
@@ -217,16 +212,22 @@ def _pay_off(world: World, participant_id: str, plan_id: str) -> None:
             world.fail("done", f"the payoff of {plan_id} was refused: {answer.error!r}")
 
 
-def _paid_body(reference: str, cents: int, on: date) -> Paid:
-    return Paid.model_validate({"reference": reference, "paid_on": on.isoformat(), "amount": format_cents(cents)})
+def pay(world: World, plan_id: str, reference: str, payment: Payment) -> Callable[[Host], Any]:
+    """A payment to the principal, which the model is told of."""
+    body = _paid(world, plan_id, reference, payment)
+    return lambda host: host.deductions.plans.pay_principal(plan_id, body, principal("u-ana"))
 
 
-def _paid(plan_id: str, body: Paid, host: Host) -> Any:
-    return host.deductions.plans.pay_principal(plan_id, body, principal("u-ana"))
+def pay_off(world: World, plan_id: str, reference: str, payment: Payment) -> Callable[[Host], Any]:
+    """A payment of all that is open, which the model is told of."""
+    body = _paid(world, plan_id, reference, payment)
+    return lambda host: host.deductions.plans.pay_off(plan_id, body, principal("u-ana"))
 
 
-def _paid_off(plan_id: str, body: Paid, host: Host) -> Any:
-    return host.deductions.plans.pay_off(plan_id, body, principal("u-ana"))
+def _paid(world: World, plan_id: str, reference: str, payment: Payment) -> Paid:
+    world.model.plans.payments[f"{plan_id} {reference}"] = payment
+    amount = format_cents(payment.cents)
+    return Paid.model_validate({"reference": reference, "paid_on": payment.on.isoformat(), "amount": amount})
 
 
 def _expect(world: World, participant_id: str, name: str, do: Callable[[Host], Any], codes: set[str]) -> None:
@@ -287,7 +288,7 @@ def pensions(world: World) -> None:
         world.scheduler.sleep(rng.random() * 400)
         left = date(2008, 11, 1) + timedelta(days=rng.randrange(60))
         starts = left + timedelta(days=rng.choice([0, 1, 1, 20, 40]))
-        _facts(
+        facts(
             world,
             {"kind": "service_end", "participant_id": participant_id, "ended_on": left.isoformat()},
             {
@@ -304,7 +305,7 @@ def pensions(world: World) -> None:
         return
     world.scheduler.sleep(rng.random() * 300)
     monthly = max(1, plan.installment_cents * rng.choice([1, 2, 4]) // 2)
-    _facts(
+    facts(
         world,
         {
             "kind": "survivors_pension",
@@ -334,7 +335,7 @@ def _die(world: World, participant_id: str, died_on: date) -> None:
         "death_date": died_on.isoformat(),
         "amount": format_cents(cents),
     }
-    _facts(world, fact, may_refuse={"plan_not_open", "plan_lapsed"})
+    facts(world, fact, may_refuse={"plan_not_open", "plan_lapsed"})
 
 
 def _until_paying(world: World, participant_id: str) -> bool:
@@ -349,7 +350,7 @@ def _until_paying(world: World, participant_id: str) -> bool:
     return False
 
 
-def _facts(world: World, *bodies: dict[str, str], may_refuse: Collection[str] = ()) -> None:
+def facts(world: World, *bodies: dict[str, str], may_refuse: Collection[str] = ()) -> None:
     """Facts entered by one person, and adopted by another, at once with each other and each of them twice."""
     adoptions = []
     for body in bodies:

@@ -139,11 +139,13 @@ class Plan:
         total = sum(interest)
         paid_on = max(payment.on for payment in self.payments)
         ends_on = _years_after(self.begins_on, TERM_YEARS)
-        due_on = [day for day in _month_ends(paid_on, ends_on) if paid_on < day <= ends_on]
-        self.installment_cents = total // len(due_on)
-        amounts = [self.installment_cents] * (len(due_on) - 1)
-        self.schedule = list(zip(due_on, [*amounts, total - sum(amounts)], strict=True))
-        self.status = "paying"
+        # No installment is below a cent: of fewer cents than months, each is one.
+        due_on = [day for day in _month_ends(paid_on, ends_on) if paid_on < day <= ends_on][:total]
+        self.status = "paying" if total else "paid"
+        if total:
+            self.installment_cents = total // len(due_on)
+            amounts = [self.installment_cents] * (len(due_on) - 1)
+            self.schedule = list(zip(due_on, [*amounts, total - sum(amounts)], strict=True))
         return interest
 
     def discount(self, monthly_cents: int, starts_on: date) -> None:

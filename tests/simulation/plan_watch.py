@@ -147,11 +147,13 @@ class PlanWatch:
         plan = self._plan(self.model.debtors[participant_id], plan_id, wanted, kind)
         if plan.status == "principal":
             principal = plan.balance_cents if kind == "plan_payoff" else asked.cents
+            if principal > plan.balance_cents:
+                self.fail("plan_debts", f"{reference} pays {principal} of {plan.balance_cents}")
             plan.payments.append(Payment(principal, asked.on))
             expected.add(participant_id, "principal_payment", cash=-principal, **_debts(plan.pay(principal)))
             if not plan.balance_cents:
                 expected.add(participant_id, "plan_scheduled", **_owed(plan.begin_installments()))
-            if kind == "principal_payment":
+            if kind == "principal_payment" or plan.status == "paid":
                 return
             asked = Payment(asked.cents - principal, asked.on)
         if asked.cents != plan.balance_cents:

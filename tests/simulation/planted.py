@@ -269,7 +269,10 @@ BUGS = (
                 "if plan.balance_cents > (due_cents := plan.due_cents(through)) < amount_cents:",
             ),
             ("if amount_cents > plan.balance_cents:", "if False:"),
-            ("min(left_cents, open_cents)", "(min(left_cents, open_cents), left_cents)[number == len(plan.debts_cents)]"),
+            (
+                "min(left_cents, open_cents)",
+                "(min(left_cents, open_cents), left_cents)[number == len(plan.debts_cents)]",
+            ),
         ),
         frozenset({"plan_lines", "plan_debts", "no_own_fault"}),
         found_at=7,
