@@ -30,6 +30,8 @@ from tests.simulation.scheduler import Scheduler, ViolationError
 
 LEDGER, REGISTRY = "ledger", "registry"
 PAGE_ACCOUNTS = 2
+_REVERSED = {"reversal": "yield", "order_reversed": "deduction_order"}
+"""The kinds of line that take back what a run of another kind posted last."""
 
 
 @dataclass
@@ -136,12 +138,12 @@ class Invariants:
 
     def _periods(self, book: _Book, document: Any, where: str) -> None:
         mark = own_mark(document)
-        if document["kind"] == "reversal":
-            book.periods["yield"].pop()
+        if document["kind"] in _REVERSED:
+            book.periods[_REVERSED[document["kind"]]].pop()
         if mark is None:
             return
         kind, period, attempt = mark
-        if period in book.periods[kind] and kind != "yield_reversal":
+        if period in book.periods[kind] and not kind.endswith("_reversal"):
             self._fail("period_once", f"{where}: {kind} {period}")
         book.periods[kind].append(period)
         self.written[mark][document["pk"].removeprefix("passbook#")] = document["postings"]

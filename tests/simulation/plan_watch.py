@@ -77,6 +77,8 @@ class PlanWatch:
         for line in lines:
             if line["kind"] == _RUN:
                 self._check_order(line)
+            elif line["kind"] == "order_reversed":
+                self._check_reversed(line)
             elif expected is None and line["kind"] in _OF_PLANS:
                 self.fail("plan_as_asked", f"{line['pk']} line {line['sk']}: a {line['kind']} that nobody asked for")
         for last in {_passbook(line): line for line in lines}.values():
@@ -339,6 +341,12 @@ class PlanWatch:
         if month in debtor.orders or month < max(debtor.orders, default=""):
             self.fail("plan_order", f"{participant_id} {month} was ordered, or a later one: {debtor.orders}")
         debtor.orders[month] = found
+
+    def _check_reversed(self, line: Any) -> None:
+        orders = self.model.debtors[str(_passbook(line))].orders
+        month = line["runs"][f"{_RUN}_reversal"][0]
+        if month != max(orders, default=None) or orders.pop(month).payer_id != line["facts"]["payer"]:
+            self.fail("plan_order", f"{line['pk']} line {line['sk']}: {month} reversed, of {orders}")
 
     def _check_balances(self, line: Any) -> None:
         passbook, balances = str(_passbook(line)), line["balances"]

@@ -24,12 +24,13 @@ from participants.files import FileKind, FileStore
 from payroll_deductions.crediting import RemittanceKind
 from payroll_deductions.order_runs import MonthAheadError
 from payroll_deductions.order_runs import NoRunError as NoOrdersError
-from payroll_deductions.orders import OrderKind
+from payroll_deductions.order_runs import NotPostedError as NothingOrderedError
+from payroll_deductions.orders import OrderKind, OrderReversalKind
 from payroll_deductions.remittances import Remittances
 from retiro.ledger.board import BoardBook
 from retiro.ledger.keys import KeyConflictError
 from retiro.ledger.passbooks import Passbooks
-from retiro.ledger.plans import ORDER_RUN
+from retiro.ledger.plans import ORDER_REVERSAL_RUN, ORDER_RUN
 from retiro.ledger.resolutions import RESOLUTION
 from retiro.ledger.retries import BusyError, Retries
 from retiro.ledger.store import LedgerStore
@@ -74,7 +75,7 @@ Answer = TypeVar("Answer")
 
 REFUSALS = (
     Refusal, Problem, KeyConflictError, RunConflictError, NoRunError, NotPostedError, LaterSemesterStandsError,
-    NoOrdersError, MonthAheadError,
+    NoOrdersError, NothingOrderedError, MonthAheadError,
 )  # fmt: skip
 """What an operation may be answered with, for good: nothing of it may have been done."""
 
@@ -118,6 +119,7 @@ class Host:
                 "annuity": AnnuityKind(),
                 "gift": Gifts(),
                 ORDER_RUN: OrderKind(self.registry),
+                ORDER_REVERSAL_RUN: OrderReversalKind(),
             },
             book=self.book,
             roster=self.registry,
@@ -136,7 +138,7 @@ class Host:
             start_execution(
                 machines,
                 state_machine_arn="arn:machine",
-                worker_arn="arn:orders" if run.kind == ORDER_RUN else "arn:runs",
+                worker_arn="arn:orders" if run.kind in {ORDER_RUN, ORDER_REVERSAL_RUN} else "arn:runs",
                 run=run,
                 number=number,
                 phase=phase,
