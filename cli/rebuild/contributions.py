@@ -76,10 +76,10 @@ def add_contributions(  # noqa: PLR0913  # each is named where it is called
             participant = participants[rows["participant"][number]]
             line = block.first_line + number
             exceptions.out_of_form(CONTRIBUTIONS, line, participant.participant_id, "remitted_on", "before_enrolment")
-        taken = rows.filter(~pl.Series(early))
-        _add(taken, credited, 1)
+        _add(rows.filter(~pl.Series(early)), credited, 1)
         if movements is not None:
-            movements.add(taken.hstack(texts.select(_TEXTS_KEPT).filter(~pl.Series(early))))
+            kept = rows.hstack(texts.select(_TEXTS_KEPT)).with_row_index("line", block.first_line)
+            movements.add(kept.filter(~pl.Series(early)))
         hashes.append(texts.hash_rows().to_numpy()[~early])
         advance(len(block.data))
     again = _take_back_duplicates(place, reader, _repeated(hashes), credited, exceptions)
@@ -149,7 +149,7 @@ class _Reader:
         return texts
 
     def checked(self, block: Block, texts: pl.DataFrame) -> pl.DataFrame:
-        """What the fields of a block mean: participant, day, month and cents as numbers, and the line they stand on.
+        """What the fields of a block mean: participant, day, month and cents as numbers.
 
         Raises:
             FileError: a field is malformed, or its participant unknown.
@@ -157,7 +157,6 @@ class _Reader:
         days = {text: _day(text) for text in texts["remitted_on"].unique() if text is not None}
         amount = pl.col("amount")
         rows = texts.select(
-            line=block.first_line + pl.int_range(pl.len()),
             participant=pl.col("participant_id").cast(self._ids, strict=False).to_physical().cast(pl.Int64),
             day=_looked_up("remitted_on", {text: day.toordinal() for text, day in days.items() if day}),
             month=_looked_up("remitted_on", {text: month_number(day) for text, day in days.items() if day}),
@@ -227,7 +226,7 @@ def _take_back_duplicates(
     for block in _blocks(place):
         texts = reader.texts(block)
         suspect = np.isin(texts.hash_rows().to_numpy(), repeated)
-        rows = reader.checked(block, texts)
+        rows = reader.checked(block, texts).with_row_index("line", block.first_line)
         found.append(pl.concat([texts, rows], how="horizontal").filter(pl.Series(suspect)))
     suspects = pl.concat(found)
     again = suspects.filter(~pl.struct(COLUMNS).is_first_distinct())
