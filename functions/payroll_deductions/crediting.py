@@ -34,10 +34,14 @@ from retiro.registry.remittances import (
 from retiro.rules.calendar import puerto_rico_date
 from retiro.rules.money import format_cents
 from retiro.rules.refusals import Refusal, RefusalCode
+from retiro.runs.jobs import Notes
 
 KIND = "remittance"
 PAGE_ROWS = 40
 """Lines in a transaction: with late credits' evidence it stays under DynamoDB's hundred items."""
+
+PAGES_NOTED_MAX = 60
+"""Pages in a note of what is unplaced: their bits fit into one of DynamoDB's numbers."""
 
 
 class NotDepositedError(Exception):
@@ -58,7 +62,7 @@ class RemittanceKind:
         return remittance.lines if self.files is None else self.files.lines(remittance)
 
     def take(self, job_id: str, first: int, rows: Sequence[RemittedLine]) -> Sequence[Mapping[str, Any]]:
-        """Credit a page, once, on the deposit's value date; where lines stay unplaced, how many, by the page.
+        """Credit a page, once, on the deposit's value date; where lines stay unplaced, how many, with the page.
 
         Raises `NotDepositedError`.
         """
@@ -82,6 +86,30 @@ class RemittanceKind:
         if remittance is None:
             raise ValueError("no remittance of this id was received")
         return remittance
+
+
+def folded(before: Notes, notes: Notes) -> Notes:
+    """The notes of pages with lines that stay unplaced, added up by sixty pages, so that a cursor stays small.
+
+    `page` is the first page of such a note, `more` has a bit for each later one: the lowest is that of the next page.
+    """
+    after = list(before)
+    for note in notes:
+        distance = note["page"] - after[-1]["page"] if after else PAGES_NOTED_MAX
+        if distance >= PAGES_NOTED_MAX:
+            after.append(note)
+            continue
+        last = after[-1]
+        more = last.get("more", 0) | (1 << distance >> 1)
+        sums = {name: last[name] + note[name] for name in ("unplaced", "whole")}
+        after[-1] = {"page": last["page"], "more": more, **sums}
+    return after
+
+
+def pages_noted(note: Mapping[str, Any]) -> list[int]:
+    """The pages that a folded note is of."""
+    later = [distance for distance in range(1, PAGES_NOTED_MAX) if note.get("more", 0) >> (distance - 1) & 1]
+    return [note["page"] + distance for distance in (0, *later)]
 
 
 def credits_of(passbooks: Passbooks, board: BoardBook) -> Credits:

@@ -112,10 +112,14 @@ def check(rows: Iterable[Row], first_line: int, payer: Payer, profiles: Mapping[
     return checked
 
 
-def missing(payer: Payer, remitted: Iterable[str]) -> list[Match]:
-    """Those whom the order names and no installment of the file does."""
-    left = payer.orders.keys() - set(remitted)
-    return [Match(0, one, Result.MISSING, payer.orders[one].total_cents) for one in sorted(left)]
+def missing(orders: Iterable[Order], remitted: Iterable[str]) -> list[Match]:
+    """Those whom a payer's orders name and no installment of the file does, in the orders' order."""
+    there = set(remitted)
+    return [
+        Match(0, order.participant_id, Result.MISSING, order.total_cents)
+        for order in orders
+        if order.participant_id not in there
+    ]
 
 
 def counts(matches: Iterable[Match]) -> dict[str, int]:

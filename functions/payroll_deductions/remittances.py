@@ -107,7 +107,7 @@ class Remittances:
             self._keep(body, checked.faults)
             raise refusal(body, checked.faults)
         remitted = [row.participant_id or "" for row in parsed.rows if row.kind == INSTALLMENT]
-        matches = [*checked.matches, *missing(payer, remitted)]
+        matches = [*checked.matches, *missing(payer.orders.values(), remitted)]
         remittance = _remittance(body, employer, parsed)
         if body.test:
             return self._standing().tested(remittance, counts(matches))

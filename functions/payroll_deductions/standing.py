@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
+from payroll_deductions.crediting import pages_noted
 from payroll_deductions.models import DepositView, RemittanceStatus, RemittanceView, Unplaced, UploadLink
 from retiro.ledger.employers import clearing_cents
 from retiro.ledger.passbooks import Passbooks
@@ -112,7 +113,7 @@ class Standing:
     def _unplaced(self, remittance_id: str, cursors: list[Cursor], placed: set[int]) -> list[Unplaced]:
         """The first lines that wait for a person."""
         shown: list[Unplaced] = []
-        for page in (note["page"] for cursor in cursors for note in cursor.notes):
+        for page in (page for cursor in cursors for note in cursor.notes for page in pages_noted(note)):
             evidence = self.passbooks.store.get_evidence(CREDITING, f"{remittance_id}/{page:04d}")
             notes = [] if evidence is None else evidence.body["unplaced"]
             shown += [_unplaced(note) for note in notes if note["line"] not in placed]

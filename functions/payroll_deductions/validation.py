@@ -5,10 +5,12 @@ registry and the payer's order, and what is found is stored. The end counts, and
 fault. Each of these, done again, writes the same. Nothing in this module knows HTTP.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import date
+from itertools import groupby
 from typing import Any
 
 from payroll_deductions.edits import ENGLISH, Edit, Fault, in_order
@@ -26,16 +28,18 @@ from payroll_deductions.matching import Match, Payer, check, counts, missing
 from payroll_deductions.uploads import Upload, UploadStatus, end_validation, upload_of_job
 from retiro.ledger.evidence import EvidenceConflictError
 from retiro.ledger.store import LedgerStore
-from retiro.registry.deduction_orders import orders_of
+from retiro.registry.deduction_orders import orders_for, orders_of
 from retiro.registry.participants import profiles_of
-from retiro.registry.remittances import INSTALLMENT, Remittance, RemittedFile, index_item
+from retiro.registry.remittances import CONTRIBUTION, INSTALLMENT, Remittance, RemittedFile, index_item
 from retiro.registry.table import AlreadyThereError, Table
+
+_KINDS = (CONTRIBUTION, INSTALLMENT)
 
 
 def payer_of(table: Table, employer_id: str, fund: str, period: str) -> Payer:
     """Who remits for the month, with its order as it stands."""
     orders = {order.participant_id: order for order in orders_of(table, employer_id, period)}
-    return Payer(employer_id, fund, date.fromisoformat(f"{period}-01"), orders)
+    return Payer(employer_id, fund, _first_day(period), orders)
 
 
 def accept(store: LedgerStore, table: Table, remittance: Remittance, principal: str, matched: Any) -> None:
@@ -53,14 +57,13 @@ def accept(store: LedgerStore, table: Table, remittance: Remittance, principal: 
             raise
 
 
-@dataclass
+@dataclass(frozen=True)
 class FileKind:
     """Validates uploaded files."""
 
     store: LedgerStore
     registry: Table
     files: RemittanceFiles
-    _payers: dict[str, Payer] = field(default_factory=dict)
 
     def rows(self, job_id: str) -> Sequence[Row]:
         """The file's rows, those at fault too; the file is read when they are first asked for."""
@@ -71,8 +74,13 @@ class FileKind:
     def take(self, job_id: str, first: int, rows: Sequence[Row]) -> Sequence[Mapping[str, Any]]:
         """Check a page of rows and store what is found."""
         upload = upload_of_job(self.registry, job_id)
-        profiles = profiles_of(self.registry, [row.participant_id for row in rows if row.participant_id is not None])
-        checked = check(rows, first + first_line_of(upload), self._payer(upload), profiles)
+        named = {
+            kind: [row.participant_id for row in rows if row.participant_id and row.kind == kind] for kind in _KINDS
+        }
+        profiles = profiles_of(self.registry, [one for ids in named.values() for one in ids])
+        orders = orders_for(self.registry, upload.employer_id, upload.period, named[INSTALLMENT])
+        payer = Payer(upload.employer_id, upload.fund, _first_day(upload.period), orders)
+        checked = check(rows, first + first_line_of(upload), payer, profiles)
         found = {
             "faults": [fault.document for fault in checked.faults],
             "matches": [match.document for match in checked.matches if match.result or match.flag],
@@ -87,18 +95,19 @@ class FileKind:
         """
         upload = upload_of_job(self.registry, job_id)
         index = self.files.get(f"{upload.place}/index") or self._read(upload)
-        pages = list(pages_of(self.files, upload.place, "checked", index["rows"]))
-        faults = index["faults"] + sum(len(page["faults"]) for page in pages)
-        matches = [Match.of_document(match) for page in pages for match in page["matches"]]
+        faults, found = index["faults"], Counter[str]()
+        for page in pages_of(self.files, upload.place, "checked", index["rows"]):
+            faults += len(page["faults"])
+            found.update(counts(map(Match.of_document, page["matches"])))
         ended = replace(
             upload, status=UploadStatus.REFUSED, rows=index["rows"], total_cents=index["total_cents"], faults=faults
         )
         if not faults:
-            absent = self._missing(upload, index["rows"])
+            found.update(counts(self._missing(upload, index["rows"])))
             ended = replace(
                 ended,
                 status=UploadStatus.TESTED if upload.test else UploadStatus.ACCEPTED,
-                matched=counts([*matches, *absent]),
+                matched=dict(sorted(found.items())),
             )
         if ended.status is UploadStatus.ACCEPTED and not self._accept(ended, index["sha256"]):
             used = Fault(1, ENGLISH[0], Edit.REFERENCE_USED)
@@ -110,13 +119,12 @@ class FileKind:
         """Read the file; store its rows, and its faults of form by the page of their line. The index comes last."""
         parsed, digest = self._parsed(upload)
         put_rows(self.files, upload.place, parsed.rows)
-        by_page: dict[int, list[Any]] = {}
-        for fault in in_order(parsed.faults):
-            by_page.setdefault(page_of_line(fault.line, parsed.first_line, len(parsed.rows)), []).append(fault.document)
-        for page, faults in by_page.items():
-            self.files.put(f"{upload.place}/faults/{page:04d}", faults)
+        rows = len(parsed.rows)
+        by_page = groupby(in_order(parsed.faults), lambda fault: page_of_line(fault.line, parsed.first_line, rows))
+        for page, faults in by_page:
+            self.files.put(f"{upload.place}/faults/{page:04d}", [fault.document for fault in faults])
         index = {
-            "rows": len(parsed.rows),
+            "rows": rows,
             "total_cents": parsed.total_cents,
             "faults": len(parsed.faults),
             "sha256": digest,
@@ -132,16 +140,10 @@ class FileKind:
             return too_large, ""
         return read(data, upload.form), sha256(data)
 
-    def _payer(self, upload: Upload) -> Payer:
-        """Read once a validation: an order that is made meanwhile is for the next one."""
-        if upload.job_id not in self._payers:
-            self._payers = {upload.job_id: payer_of(self.registry, upload.employer_id, upload.fund, upload.period)}
-        return self._payers[upload.job_id]
-
     def _missing(self, upload: Upload, rows: int) -> list[Match]:
         """Whom the order names and the file doesn't; stored, since there may be many."""
         remitted = (row.participant_id or "" for row in self.files.rows(upload.place, rows) if row.kind == INSTALLMENT)
-        absent = missing(self._payer(upload), remitted)
+        absent = missing(orders_of(self.registry, upload.employer_id, upload.period), remitted)
         self.files.put(f"{upload.place}/missing", [match.document for match in absent])
         return absent
 
@@ -156,6 +158,10 @@ class FileKind:
         except EvidenceConflictError:
             return False
         return True
+
+
+def _first_day(period: str) -> date:
+    return date.fromisoformat(f"{period}-01")
 
 
 def page_of_line(line: int, first_line: int, rows: int) -> int:

@@ -6,7 +6,7 @@ Crediting is one chunk, since each page is a line of one passbook; a file is val
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from payroll_deductions.crediting import KIND, PAGE_ROWS, RemittanceKind
+from payroll_deductions.crediting import KIND, PAGE_ROWS, RemittanceKind, folded
 from payroll_deductions.file_reading import LINES_MAX
 from payroll_deductions.file_store import PAGE_ROWS as FILE_PAGE_ROWS
 from payroll_deductions.returning import KIND as RETURN_KIND
@@ -43,6 +43,7 @@ def world() -> dict[str, JobWorker]:
             chunk_rows=LINES_MAX,
             page_rows=PAGE_ROWS,
             invocation_rows=environment.invocation_accounts,
+            fold=folded,
         ),
         FILE_KIND: JobWorker(
             name=FILE_KIND,

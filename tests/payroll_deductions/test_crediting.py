@@ -1,18 +1,22 @@
 """The deposit and what it credits: on its value date, once, in balance, whatever stops in between."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from datetime import date
 from typing import Any
 
 import pytest
 
 from payroll_deductions import crediting, worker
+from payroll_deductions.crediting import folded, pages_noted
 from retiro.ledger import savings
+from retiro.ledger.encoding import size_bytes
 from retiro.ledger.lines import LineKind, next_line
 from retiro.ledger.passbooks import Passbooks
 from retiro.ledger.savings import Origin
 from retiro.registry.jobs import Jobs
 from retiro.registry.roster import partition, shard_of
+from retiro.registry.table import to_attributes
+from retiro.runs.jobs import JobWorker
 from tests.conftest import Context
 from tests.participants.machine import Killed
 from tests.participants.semesters import post_fy2025_s2
@@ -352,3 +356,71 @@ def test_a_remittance_without_deposit_cant_be_credited_by_the_worker(
     with pytest.raises(Exception, match="E-001_2025-014"):
         worker.handler({"op": "work", "chunk": 0, **event}, Context(remaining_ms=900_000))
     assert stack.ledger_items() == before
+
+
+# Many pages
+
+
+def noted(page: int, unplaced: int = 1, whole: int = 1) -> dict[str, int]:
+    return {"page": page, "unplaced": unplaced, "whole": whole}
+
+
+def test_pages_with_lines_that_have_no_place_are_noted_together_and_each_is_found_again() -> None:
+    notes = folded([noted(3, 2)], [noted(4), noted(62, 1, 0)])
+    # The bit of page 4 is the first one, that of page 62 the fifty-ninth: 3 + 59.
+    assert notes == [{"page": 3, "more": 1 | 1 << 58, "unplaced": 4, "whole": 2}]
+    assert pages_noted(notes[0]) == [3, 4, 62]
+    assert folded(notes, [noted(63)])[1:] == [noted(63)]
+    assert pages_noted(noted(63)) == [63]
+
+
+def test_the_notes_of_the_largest_file_stay_within_two_write_units() -> None:
+    """200,000 lines are 5,000 pages, and 5,000 ÷ 60 = 83.3. One note a page would be 160 KB, written at each page."""
+    notes: Sequence[Mapping[str, Any]] = ()
+    for page in range(5_000):
+        notes = folded(notes, [noted(page, 40, 40)])
+    assert len(notes) == 84
+    assert [page for note in notes for page in pages_noted(note)] == list(range(5_000))
+    assert sum(note["unplaced"] for note in notes) == 200_000
+    assert size_bytes(to_attributes({"notes": list(notes)})) < 5 * 1024
+
+
+class Looked(Sequence[int]):
+    """Rows that know which of them were asked for."""
+
+    def __init__(self, count: int) -> None:
+        self.count = count
+        self.asked: list[tuple[int, int]] = []
+
+    def __len__(self) -> int:
+        return self.count
+
+    def __getitem__(self, place: Any) -> Any:
+        start, stop, _ = place.indices(self.count)
+        self.asked.append((start, stop))
+        return list(range(start, stop))
+
+
+def test_a_job_looks_at_a_page_of_its_rows_at_a_time(stack: Any) -> None:
+    """25 rows in chunks of ten and pages of four: none twice, none left out, and never more than a page in memory."""
+    rows, taken = Looked(25), list[tuple[int, list[int]]]()
+
+    class Kind:
+        def rows(self, _: str) -> Looked:
+            return rows
+
+        def take(self, _: str, first: int, page: Sequence[int]) -> list[dict[str, Any]]:
+            taken.append((first, list(page)))
+            return []
+
+    jobs = Jobs(stack.registry, "file")
+    jobs.open("F-1", rows=25, facts={})
+    jobs.next_number("F-1")
+    worker = JobWorker(name="file", jobs=jobs, kind=Kind(), chunk_rows=10, page_rows=4)
+    event = {"kind": "file", "period": "F-1", "attempt": 1, "number": 1, "phase": "work"}
+    assert worker.handle(event | {"op": "begin"}, Context())["chunks"] == [0, 1, 2]
+    for chunk in (2, 0, 1):
+        assert worker.handle(event | {"op": "work", "chunk": chunk}, Context())["done"]
+    assert sorted(rows.asked) == [(0, 4), (4, 8), (8, 10), (10, 14), (14, 18), (18, 20), (20, 24), (24, 25)]
+    assert sorted(row for first, page in taken for row in page) == list(range(25))
+    assert all(page[0] == first for first, page in taken)

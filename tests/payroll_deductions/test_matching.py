@@ -61,7 +61,7 @@ def test_each_installment_is_exact_short_over_unknown_or_missing():
         Match(5, "P-000004", Result.UNKNOWN),
         Match(6, "P-000008", Result.EXACT, 10_00),
     ]
-    absent = missing(PAYER, [str(row.participant_id) for row in rows])
+    absent = missing(PAYER.orders.values(), [str(row.participant_id) for row in rows])
     assert absent == [Match(0, "P-000005", Result.MISSING, 40_00)]
     assert counts([*checked.matches, *absent]) == {"exact": 2, "missing": 1, "over": 1, "short": 1, "unknown": 1}
 
@@ -129,7 +129,7 @@ def test_a_contribution_outside_the_statutory_rate_is_flagged_and_no_fault(
 def test_every_line_and_every_order_is_matched_once(amounts: dict[int, int]):
     rows = [installment(number, cents) for number, cents in amounts.items()]
     checked = check(rows, 1, PAYER, PROFILES)
-    absent = missing(PAYER, [str(row.participant_id) for row in rows])
+    absent = missing(PAYER.orders.values(), [str(row.participant_id) for row in rows])
     assert len(checked.matches) == len(rows)
     on_order = {match.participant_id for match in checked.matches if match.result is not Result.UNKNOWN}
     assert on_order | {match.participant_id for match in absent} == ORDERS.keys()

@@ -36,9 +36,9 @@ from retiro.ledger.retries import BusyError, Retries
 from retiro.ledger.store import LedgerStore
 from retiro.portal import Principal, Problem
 from retiro.registry import employers, roster
+from retiro.registry.batches import ItemsUnreadError
 from retiro.registry.clients import Party
 from retiro.registry.jobs import Jobs
-from retiro.registry.participants import ProfilesUnreadError
 from retiro.registry.runs import Chunk, PartReference, Phase, Run, RunBook, RunId
 from retiro.registry.table import Below, ChangedError, Table, from_attributes
 from retiro.rules.refusals import Refusal
@@ -79,7 +79,7 @@ REFUSALS = (
 )  # fmt: skip
 """What an operation may be answered with, for good: nothing of it may have been done."""
 
-_NO_FAULT = (BusyError, HTTPClientError, UnreachableError, machine.RunFailedError, ProfilesUnreadError)
+_NO_FAULT = (BusyError, HTTPClientError, UnreachableError, machine.RunFailedError, ItemsUnreadError)
 
 
 @dataclass(frozen=True)

@@ -4,10 +4,11 @@
 back, the later line's stands, in whatever order they are written here: one that was taken back stays, as withdrawn.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 
+from retiro.registry.batches import items_of
 from retiro.registry.table import AlreadyThereError, Below, ChangedError, Item, Table
 
 
@@ -65,6 +66,13 @@ def _put(table: Table, item: Item) -> None:
 def orders_of(table: Table, payer_id: str, month: str) -> Iterator[Order]:
     """A payer's orders of a month (`2008-11`), by participant."""
     return (_order(item) for item in table.items(_partition(payer_id, month)) if _stands(item))
+
+
+def orders_for(table: Table, payer_id: str, month: str, participant_ids: Iterable[str]) -> dict[str, Order]:
+    """A payer's orders of a month for these participants, by participant. Raises `ItemsUnreadError`."""
+    partition = _partition(payer_id, month)
+    items = items_of(table, ((partition, participant_id) for participant_id in participant_ids))
+    return {item["sk"]: _order(item) for item in items if _stands(item)}
 
 
 def ordered_month_item(payer_id: str, month: str, *, withdrawn: bool = False) -> Item:

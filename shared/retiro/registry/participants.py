@@ -3,15 +3,16 @@
 All of it stands in the ledger too, in the evidence of the enrolment.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
 from typing import Annotated
 
 from pydantic import Field, StringConstraints
 
+from retiro.registry.batches import items_of
 from retiro.registry.roster import Holder, roster_item
-from retiro.registry.table import Item, Table, from_attributes
+from retiro.registry.table import Item, Table
 
 PARTICIPANT_ID_PATTERN = r"^P-[0-9]{6,9}$"
 EMPLOYER_ID_PATTERN = r"^E-[0-9]{3,6}$"
@@ -19,9 +20,6 @@ ParticipantId = Annotated[str, StringConstraints(pattern=PARTICIPANT_ID_PATTERN)
 EmployerId = Annotated[str, StringConstraints(pattern=EMPLOYER_ID_PATTERN), Field(examples=["E-001"])]
 # A reference that a client gives: it becomes part of ids, paths and names of executions.
 Reference = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9-]{1,40}$"), Field(examples=["2025-014"])]
-
-_BATCH = 100
-_BATCH_ATTEMPTS = 5
 
 
 @dataclass(frozen=True)
@@ -34,10 +32,6 @@ class Profile:
     employer_id: str
     enrolled_on: date
     person_key: str | None = None
-
-
-class ProfilesUnreadError(Exception):
-    """The table kept some profiles back, more often than a caller should wait for."""
 
 
 def opening_items(profile: Profile) -> Iterator[Item]:
@@ -54,26 +48,10 @@ def profile_of(table: Table, participant_id: str) -> Profile | None:
     return None if item is None else _profile(item)
 
 
-def profiles_of(table: Table, participant_ids: Sequence[str]) -> Mapping[str, Profile]:
-    """The profiles of those that are enrolled, by id, read consistently in batches.
-
-    Raises `ProfilesUnreadError` where the table answers in part too often.
-    """
-    ids = sorted(set(participant_ids))
-    batches = (ids[start : start + _BATCH] for start in range(0, len(ids), _BATCH))
-    return {profile.participant_id: profile for batch in batches for profile in _batch(table, batch)}
-
-
-def _batch(table: Table, participant_ids: Sequence[str]) -> Iterator[Profile]:
-    keys = [{"pk": {"S": pk}, "sk": {"S": sk}} for pk, sk in map(_key, participant_ids)]
-    wanted = {table.name: {"Keys": keys, "ConsistentRead": True}}
-    for _ in range(_BATCH_ATTEMPTS):
-        answer = table.client.batch_get_item(RequestItems=wanted)  # type: ignore[arg-type]  # the stubs' union is wider
-        yield from (_profile(from_attributes(item)) for item in answer["Responses"].get(table.name, []))
-        wanted = answer["UnprocessedKeys"]  # type: ignore[assignment]  # the same shape comes back
-        if not wanted:
-            return
-    raise ProfilesUnreadError
+def profiles_of(table: Table, participant_ids: Iterable[str]) -> Mapping[str, Profile]:
+    """The profiles of those that are enrolled, by id, read consistently in batches. Raises `ItemsUnreadError`."""
+    profiles = map(_profile, items_of(table, map(_key, participant_ids)))
+    return {profile.participant_id: profile for profile in profiles}
 
 
 def _key(participant_id: str) -> tuple[str, str]:

@@ -66,10 +66,18 @@ class Kind(Protocol):
     """What a job of some kind does."""
 
     def rows(self, job_id: str) -> Sequence[Any]:
-        """The job's rows, always the same ones."""
+        """The job's rows, always the same ones. They are looked at by pages: all of them needn't be in memory."""
 
     def take(self, job_id: str, first: int, rows: Sequence[Any]) -> Sequence[Mapping[str, Any]]:
         """Take these rows, the first of which is number `first` of the job, and say what is to be said of them."""
+
+
+Notes = Sequence[Mapping[str, Any]]
+"""What is to be said of some rows of a chunk."""
+
+
+def _appended(before: Notes, notes: Notes) -> Notes:
+    return [*before, *notes]
 
 
 @dataclass(frozen=True)
@@ -78,6 +86,7 @@ class JobWorker:
 
     `invocation_rows` is how many rows an invocation takes before it hands back; 0 leaves that to the time. `finish` is
     what the kind does with a job all of whose rows are taken, before it is done; done again, it must be done once.
+    `fold` adds a page's notes to a chunk's: where there may be many pages, so that they stay few.
     """
 
     name: str
@@ -87,6 +96,7 @@ class JobWorker:
     page_rows: int
     invocation_rows: int = 0
     finish: Callable[[str], None] | None = None
+    fold: Callable[[Notes, Notes], Notes] = _appended
 
     def handle(self, raw_event: Mapping[str, Any], context: "LambdaContext") -> dict[str, Any]:
         """Answer the state machine. Raises `ValueError` for an event that isn't for this worker."""
@@ -121,16 +131,17 @@ class JobWorker:
                 return {}
 
     def _work(self, job_id: str, chunk: int, number: int, remaining_ms: Callable[[], int]) -> bool:
-        first = chunk * self.chunk_rows
-        rows = self.kind.rows(job_id)[first : first + self.chunk_rows]
+        rows = self.kind.rows(job_id)
+        first, end = chunk * self.chunk_rows, min((chunk + 1) * self.chunk_rows, len(rows))
         cursor = self.jobs.cursor(job_id, chunk)
         taken = 0
-        while cursor.done < len(rows):
+        while first + cursor.done < end:
             if remaining_ms() < _HAND_BACK_MS or (self.invocation_rows and taken >= self.invocation_rows):
                 return False
-            page = rows[cursor.done : cursor.done + self.page_rows]
-            notes = self.kind.take(job_id, first + cursor.done, page)
-            after = Cursor(cursor.done + len(page), [*cursor.notes, *notes])
+            start = first + cursor.done
+            page = rows[start : min(start + self.page_rows, end)]
+            notes = self.kind.take(job_id, start, page)
+            after = Cursor(cursor.done + len(page), self.fold(cursor.notes, notes))
             moved = self.jobs.advance(job_id, chunk, number, cursor, after)
             cursor, taken = after if moved else self.jobs.cursor(job_id, chunk), taken + len(page)
         return True
