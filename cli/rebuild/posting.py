@@ -20,10 +20,10 @@ from cli.rebuild.history import Participant
 from cli.rebuild.readback import PostedStatements
 from retiro.ledger import evidence as evidence_items
 from retiro.ledger import lines as line_items
-from retiro.ledger.encoding import canonical
+from retiro.ledger.encoding import Item, canonical, size_bytes
 from retiro.ledger.evidence import Evidence
 from retiro.ledger.lines import REBUILD_RUN, Line, next_line
-from retiro.ledger.passbooks import RUN_LINE_BYTES_MAX, InvalidTransactionError, check_size
+from retiro.ledger.passbooks import RUN_LINE_BYTES_MAX, InvalidTransactionError, LineTooLargeError
 from retiro.ledger.retries import BusyError
 from retiro.ledger.store import LedgerStore, Outcome, UnansweredError
 from retiro.registry.clock import Clock
@@ -121,10 +121,10 @@ class Passbooks:
         """
         last = begun = self._reached(account)
         failed = 0
-        while lines := list(self._next(account, last)):
+        while following := list(self._next(account, last)):
             opening = account.opening if last is None else ()
-            if self._written([*opening, *(self._store.insertion(line_items.to_item(line)) for line in lines)]):
-                last, failed = lines[-1], 0
+            if self._written([*opening, *(self._store.insertion(item) for _, item in following)]):
+                (last, _), failed = following[-1], 0
                 continue
             if failed == self._store.retries.attempts_max:
                 raise BusyError(f"{account.profile.participant_id} wasn't taken in {failed} attempts")
@@ -169,8 +169,8 @@ class Passbooks:
             raise NotTakenError(PASSBOOK_MOVED)
         return reached
 
-    def _next(self, account: _Account, last: Line | None) -> Iterator[Line]:
-        """The lines of the next transaction."""
+    def _next(self, account: _Account, last: Line | None) -> Iterator[tuple[Line, Item]]:
+        """The lines of the next transaction, each with its item."""
         first_row = last.runs[REBUILD_RUN].attempt if last else 0
         room = TRANSACTION_ITEMS - (0 if last else len(account.opening))
         now = self._ledger.clock()
@@ -187,9 +187,11 @@ class Passbooks:
                 fund=FUND,
                 recorded_at=now,
             )
-            check_size(last, RUN_LINE_BYTES_MAX)
+            item = line_items.to_item(last)
+            if (size := size_bytes(item)) > RUN_LINE_BYTES_MAX:
+                raise LineTooLargeError(last, size, RUN_LINE_BYTES_MAX)
             room -= 1
-            yield last
+            yield last, item
 
 
 class Posting:
