@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from aws_lambda_powertools.utilities.typing import LambdaContext
 
 
-_AT_ONCE = 8
+AT_ONCE = 8
 """Requests in flight: as many as keep one processor busy, and fewer than the ten connections of botocore's pool."""
 
 
@@ -46,7 +46,7 @@ def workshop(kinds: Callable[[Table], Mapping[str, RunKind]]) -> Workshop:
         sizes=Sizes(
             chunk_accounts=environment.chunk_accounts,
             invocation_accounts=environment.invocation_accounts,
-            at_once=_AT_ONCE,
+            at_once=AT_ONCE,
         ),
     )
 

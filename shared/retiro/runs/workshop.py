@@ -16,7 +16,7 @@ from retiro.runs.objects import RunObjects
 T = TypeVar("T")
 R = TypeVar("R")
 
-_RESERVE = timedelta(seconds=30)
+RESERVE = timedelta(seconds=20)
 """What a worker keeps of its time: longer than a part takes, also where 64 workers share a new table's 4,000 writes."""
 
 WORKING = {
@@ -102,7 +102,7 @@ class Watch:
     def has_time(self) -> bool:
         """Whether there is time, and allowance, for another part."""
         allowed = self.shop.sizes.invocation_accounts
-        return self.shop.clock() < self.until - _RESERVE and (not allowed or self.accounts < allowed)
+        return self.shop.clock() < self.until - RESERVE and (not allowed or self.accounts < allowed)
 
     def part_accounts(self) -> int:
         """How many accounts the next part may have."""
