@@ -20,6 +20,7 @@ COMMANDS = {
     "ageing": ("cli.ageing", "ageing", "Which employers are late with what they withheld."),
     "passbook": ("cli.audit", "passbook", "Read and verify one passbook."),
     "reproduce": ("cli.reproduce", "reproduce", "Compute a stored determination again from its receipt."),
+    "cost": ("cli.cost.command", "cost", "What a year costs, each line units × price."),
     "prove": ("cli.prove", "prove", "Prove that a passbook's head was sealed by an audit."),
     "trial-balance": ("cli.audit", "trial_balance", "The balances by fund and account."),
 }
