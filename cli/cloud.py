@@ -22,7 +22,7 @@ import boto3
 import click
 import urllib3
 
-from cli.stacks import DEFAULT_STACK, PARTIES, Stack
+from cli.stacks import DEFAULT_STACK, PARTIES, Stack, client_config
 
 ROOT = Path(__file__).resolve().parent.parent
 BUILT_TEMPLATE = ROOT / ".aws-sam" / "build" / "template.yaml"
@@ -192,6 +192,7 @@ class Cloud:
             region_name=REGION,
             aws_access_key_id="test",
             aws_secret_access_key="test",  # noqa: S106  MiniStack takes any
+            config=client_config(service),
         )
 
 
