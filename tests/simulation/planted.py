@@ -15,6 +15,7 @@ from typing import Any
 from payroll_deductions import crediting, placing, returning
 from retiro.ledger import late_credits, lines, passbooks, store
 from retiro.ledger.plans import drafting, figures, installments, payers
+from retiro.registry import deduction_orders
 from retiro.registry import jobs as jobs_items
 from retiro.runs import closing, desk, jobs, machine, population, posting, preparing, workshop
 from retiro.runs import kinds as kind_items
@@ -284,7 +285,7 @@ BUGS = (
         "pension.starts_on <= day.replace(day=1):",
         "plan_ordered",
         "plan_order",
-        found_at=7,
+        found_at=69,
     ),
     _bug(
         "a validation that was overtaken and ends as if it weren't",
@@ -299,6 +300,34 @@ BUGS = (
         placing.Placing._post,
         "except ClearingError:",
         "except ZeroDivisionError:",
+        "no_own_fault",
+        found_at=17,
+    ),
+    _bug(
+        "a paid plan that a returned installment doesn't open again",
+        installments.installment_returned,
+        '"status": PlanStatus.PAYING.value',
+        '"status": plan.status.value',
+        "plan_lines",
+        "plan_total",
+        "plan_ordered",
+        found_at=27,
+    ),
+    _bug(
+        "an order taken back that its payer still reads",
+        deduction_orders.withdraw_order,
+        '{"withdrawn": True}',
+        '{"withdrawn": False}',
+        "plan_index",
+        found_at=7,
+    ),
+    _bug(
+        "a payoff that is a cent off",
+        installments.payoff,
+        "if amount_cents != plan.balance_cents:",
+        "if not 0 <= amount_cents - plan.balance_cents <= 1:",
+        "plan_lines",
+        "refused",
         "no_own_fault",
         found_at=7,
     ),
