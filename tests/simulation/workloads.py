@@ -207,7 +207,7 @@ def remit(world: World, employer_id: str, reference: str) -> None:
     )
     remittance_id = f"{employer_id}_{reference}"
     deposit = {
-        "reference": f"D-{reference}",
+        "reference": f"D-{employer_id}-{reference}",  # a bank's reference is one deposit's, whoever sent it
         "amount": format_cents(sum(amounts.values())),
         "value_date": day.isoformat(),
     }
