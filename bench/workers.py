@@ -26,7 +26,7 @@ from retiro.runs.objects import RunObjects
 from retiro.runs.workshop import Hands, Sizes, Workshop
 from semester_yields.kinds import YieldKind
 
-ACCOUNTS = 1000  # two parts
+ACCOUNTS = 500
 ROUNDS = 5
 AT_ONCE = 8
 NOW = datetime(2025, 7, 10, 16, tzinfo=UTC)

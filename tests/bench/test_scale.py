@@ -84,13 +84,13 @@ def small(**changed: float) -> Scenario:
 
 
 def test_one_worker_with_one_request_at_a_time_waits_for_each(monkeypatch: pytest.MonkeyPatch) -> None:
-    """1,000 × (5 ms of waiting + 1 ms of processor) are 6 seconds; with eight in flight the processor's one is left.
+    """1,000 × (5 ms of waiting + 4 ms of processor) are 9 seconds; with eight in flight the processor's 4 are left.
 
     Besides: the object and the states, less than 0.6 seconds; the cold start was before.
     """
     monkeypatch.setattr(scale, "limit", lambda name: 1e9 if name.endswith("_quota") else limit(name))
-    monkeypatch.setattr(scale, "unit", lambda name: 1 if name.endswith("cpu_ms") else unit(name))
-    for at_once, seconds in ((1, 6.0), (8, 1.0)):
+    monkeypatch.setattr(scale, "unit", lambda name: 4 if name.endswith("cpu_ms") else unit(name))
+    for at_once, seconds in ((1, 9.0), (8, 4.0)):
         post = simulate(small(at_once=at_once)).phases[1]
         assert seconds < post.seconds < seconds + 0.6
         assert post.refused == 0

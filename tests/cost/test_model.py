@@ -65,6 +65,17 @@ def test_a_remittance_by_hand() -> None:
     assert found["dynamodb_read"].units == 480 * 2 + 18 * 5 + 12 * 24
 
 
+def test_an_audit_by_hand() -> None:
+    """A thousand people for three years: 36,000 credits and 6,000 yields of 469 bytes, and 41 pages of passbooks.
+
+    Each credit's evidence is a unit, each page four, and each of 1,002 passbooks has half a unit that isn't full.
+    """
+    found = lines("audits", Fleet.of(1000, 2, plans=0, annuitants=0, years=3))
+    nightly = Fraction(42_000 * 469, 4096) + 501 + 36_000 + 41 * 4
+    assert found["dynamodb_read"].units == round(365 * nightly)
+    assert found["dynamodb_write"].units == 365 * 41 * 9
+
+
 def test_the_fixed_part_is_the_clients_most_of_all() -> None:
     """80 employers and four others, twelve months at 6 dollars: 6,048."""
     found = lines("fixed")
