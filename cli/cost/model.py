@@ -137,16 +137,15 @@ def run(population: int, lines: int) -> Amounts:
     done = {"prepare": population, "post": lines, "close": lines}
     yield "dynamodb_read", population * unit("prepare_read_units") + lines * unit("close_read_units")
     yield "dynamodb_write", lines * unit("post_write_units")
-    # The roster is counted and walked; looks read the run's item; each move writes the chunk's.
+    # The roster is counted (eventually) and walked, each shard's last unit half empty at worst; looks read the run's
+    # item; each move writes the chunk's.
     roster = population * unit("roster_item_bytes") / 4096
     looks = parts * 5 * math.ceil((unit("run_item_bytes") + chunks * unit("run_item_bytes_a_chunk")) / 4096)
-    yield "dynamodb_read", roster * Fraction(3, 2) + SHARDS * Fraction(1, 2) + looks
+    yield "dynamodb_read", (roster + SHARDS) * Fraction(3, 2) + looks
     references = Fraction(parts, chunks) * 2 * unit("part_reference_bytes")
     yield "dynamodb_write", parts * 4 * math.ceil((unit("chunk_item_bytes") + references * Fraction(3, 4)) / 1024)
-    yield (
-        "dynamodb_write",
-        chunks * (1 + 2 * len(PASSES)) + 10,
-    )  # chunks made, leases put and taken away, the run's item
+    # Chunks are made, leases put and taken away, the run's item changed.
+    yield "dynamodb_write", chunks * (1 + 2 * len(PASSES)) + 10
     working = sum(count * in_flight_ms(unit(f"{name}_cpu_ms")) for name, count in done.items())
     working += len(PASSES) * (parts * unit("part_ms") + (chunks + 2) * unit("invocation_ms"))
     yield "lambda_seconds", gb_seconds(working + min(chunks, 64) * unit("cold_start_ms"), "run_worker_mb")
