@@ -101,7 +101,7 @@ class ScheduleView(Answer):
 
 
 class PlanView(Answer):
-    """A plan on a day. `arrears`: due by that day and not paid.
+    """A plan on a day, with the status and the schedule that it had then. `arrears`: due by that day and not paid.
 
     `payoff`: what pays all of it on that day; none for a day before the plan's last line, or where a person decides.
     """

@@ -71,10 +71,16 @@ class Record:
         latest = plans.plan_of(self.last)
         if latest is not None and latest.line == self.line:
             return latest
-        ended = plans.plan_of([line for line in self.lines if line.kind in _CHANGES_A_PLAN][-1])
-        if ended is None:
+        return self.plan_on(date.max)
+
+    def plan_on(self, day: date) -> Plan:
+        """The plan as its last line effective on or before a day left it; before its first one, as applied for."""
+        changes = [line for line in self.lines if line.kind in _CHANGES_A_PLAN]
+        then = [line for line in changes if line.effective_on <= day] or changes[:1]
+        plan = plans.plan_of(then[-1])
+        if plan is None:
             raise EvidenceMissingError(self.plan_id)
-        return ended
+        return plan
 
     @property
     def principals_cents(self) -> list[int]:

@@ -14,10 +14,10 @@ _STATES = (LineKind.PLAN_APPROVED, LineKind.PLAN_LAPSED, LineKind.PLAN_SCHEDULED
 """The kinds of line that say what is owed, or isn't any more: principal, and interest. Every other one pays of it."""
 
 
-def view_of(record: Record, as_of: date, payoff_cents: int | None) -> PlanView:
-    """The plan by its lines that are effective on or before a day."""
+def view_of(record: Record, as_of: date, payoff_cents: int | None, *, is_past: bool = False) -> PlanView:
+    """The plan by its lines effective on or before a day. `is_past`: its status and schedule are that day's."""
     lines = [line for line in record.lines if line.effective_on <= as_of]
-    plan = record.plan
+    plan = record.plan_on(as_of) if is_past else record.plan
     approval = {} if record.approval is None else record.approval.body
     debts = [_debt(lines, number, debt) for number, debt in enumerate(record.application.body["debts"], 1)]
     balance_cents = sum(debt.balance for debt in debts)

@@ -272,7 +272,8 @@ class Plans:
             raise records.EvidenceMissingError(plan_id)
         day = as_of or self.today
         settled = day >= max(one.effective_on for one in record.lines)
-        return view_of(record, day, self.payoff_cents(record, day) if settled else None)
+        payoff_cents = self.payoff_cents(record, day) if settled else None
+        return view_of(record, day, payoff_cents, is_past=day < self.today)
 
     def _profile(self, participant_id: str, principal: Principal) -> Profile:
         profile = reached(self.registry, participant_id, principal)

@@ -58,6 +58,20 @@ def test_a_pensioner_who_dies_owing_is_charged_to_the_death_benefit_and_then_to_
     assert all(store.get_evidence(*one.split("/", 1)) for one in named)
 
 
+def test_a_plan_on_an_earlier_day_is_what_it_was_then(office: PlansOffice) -> None:
+    """From 2008-10-31 to 2009-12-31 fifteen month-ends: 15 × 89.23 = 1,338.45 due, and nothing of it paid."""
+    pensioner(office)
+    office.fact("death_benefit", death_date="2010-03-04", amount="3000.00")
+    office.fact("survivors_pension", starts_on="2010-04-01", monthly_amount="600.00")
+    then = office.read(as_of="2009-12-31")
+    assert (then["status"], then["balance"], then["arrears"]) == ("paying", "5354.30", "1338.45")
+    assert (then["schedule"]["total"], then["schedule"]["count"]) == ("5354.30", 60)
+    assert (office.read(as_of="2008-10-14")["status"], office.read(as_of="2008-09-30")["status"]) == (
+        "principal",
+        "applied",
+    )
+
+
 @pytest.mark.parametrize(
     ("monthly_amount", "count", "amount", "last"), [("40.00", 134, "40.00", "34.30"), ("600.00", 61, "89.23", "0.50")]
 )
