@@ -143,6 +143,11 @@ class Decisions:
         Raises 404, 403 `same_person`, 409 `stale_hash` where the proposal, or what it would post, is another by now.
         """
         record = self.plans.record(plan_id, principal)
+        if (done := self._done_of(record, body.content_hash)) is not None:
+            # Whatever is proposed by now: what was approved is done.
+            if done.body["approved_by"] != principal.person:
+                raise already_approved()
+            return _view(done.body, done.body, principal.person, language)
         item = self.plans.registry.get(_partition(plan_id), _PROPOSAL)
         if item is None:
             raise not_found(
@@ -182,7 +187,7 @@ class Decisions:
     def listed(self, plan_id: str, principal: Principal, language: Language) -> DecisionList:
         """A plan's decisions, done and proposed."""
         record = self.plans.record(plan_id, principal)
-        done = [self._done(plan_id, choice) for choice in _choices_of(record.lines)]
+        done = self._all_done(record)
         views = [_view(one.body, one.body, one.body["approved_by"], language) for one in done]
         item = self.plans.registry.get(_partition(plan_id), _PROPOSAL)
         if item is not None and all(one.body["content_hash"] != item["content_hash"] for one in done):
@@ -281,6 +286,13 @@ class Decisions:
                 citation="Retiro API v1, two persons",
                 field="choice",
             )
+
+    def _all_done(self, record: Record) -> list[Evidence]:
+        return [self._done(record.plan_id, choice) for choice in _choices_of(record.lines)]
+
+    def _done_of(self, record: Record, approved_hash: str) -> Evidence | None:
+        """The decision of this hash, where it is done."""
+        return next((one for one in self._all_done(record) if one.body["content_hash"] == approved_hash), None)
 
     def _done(self, plan_id: str, choice: str) -> Evidence:
         evidence = self.plans.passbooks.store.get_evidence(EVIDENCE, _identifier(plan_id, choice))

@@ -266,3 +266,17 @@ def test_the_question_is_put_in_the_readers_language(lapsed: PlansOffice) -> Non
     spanish = lapsed.get(path, headers={"Accept-Language": "es"}).body["items"][0]
     assert spanish["question"] == "El texto dice que el plan caduca, y no qué se hace con lo pagado."
     assert spanish["citation"] == "3 L.P.R.A. § 830q(d)"
+
+
+def test_an_approval_sent_again_is_answered_whatever_is_proposed_by_then(lapsed: PlansOffice) -> None:
+    """The first answer was lost; before it is asked for again another proposal is put in the first one's place."""
+    proposed = propose(lapsed, "place_held")
+    registry = lapsed.stack.registry
+    [another] = registry.items(f"plan_decision#{PLAN}")
+    done = approve(lapsed, proposed)
+    assert (done.status, done.body["status"]) == (200, "done")
+    lines = len(lapsed.passbooks.history("P-000001"))
+    registry.put(another | {"content_hash": "0" * 64, "proposed_by": "u-luis"})
+    assert approve(lapsed, proposed).body == done.body
+    assert approve(lapsed, proposed, user="u-eva").code == "already_approved"
+    assert len(lapsed.passbooks.history("P-000001")) == lines

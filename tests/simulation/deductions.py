@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from payroll_deductions import crediting, file_store, placing, returning, uploads, validation
 from payroll_deductions.crediting import RemittanceKind
+from payroll_deductions.decisions import Decisions
 from payroll_deductions.file_store import RemittanceFiles
 from payroll_deductions.order_runs import OrderRuns
 from payroll_deductions.orders import OrderIndex
@@ -63,6 +64,7 @@ class Deductions:
         self.returns = Returns(self.remittances, self.return_jobs, starter(returning.KIND, self.return_jobs))
         self.placing = Placing(self.remittances, board)
         self.plans = Plans(passbooks, registry, board)
+        self.decisions = Decisions(self.plans)
         self.facts = PensionFacts(passbooks, registry, board)
         self.lapses = Lapses(passbooks, registry)
         self.orders = OrderRuns(host.desk, host.shop.objects, registry)

@@ -10,9 +10,11 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from participants.enrolment import Enrolment, Enrolments
+from payroll_deductions.decision_models import DECISION, DecisionApproval
 from payroll_deductions.pension_facts import FactAdoption, NewPensionFact
 from payroll_deductions.plan_models import NewPlan, Paid, PlanApproval
 from retiro.ledger.resolutions import RESOLUTION
+from retiro.portal import Language
 from retiro.registry import open_plans
 from retiro.registry.employers import Employer, register
 from retiro.rules.money import format_cents
@@ -100,6 +102,8 @@ def late_plans(world: World) -> None:
             world.scheduler.sleep(2.0)
         else:
             return
+        if world.model.plans.held[plan_id]:
+            _decide(world, plan_id, {"choice": "place_held"})
 
 
 def _granted(world: World, participant_id: str, series: str) -> str:
@@ -323,6 +327,39 @@ def early_death(world: World) -> None:
     world.scheduler.sleep(rng.random() * 1_500)
     if _until_paying(world, DIES_EARLY):
         _die(world, DIES_EARLY, date(2008, 12, 1))
+        plan = world.model.plans.debtors[DIES_EARLY].plan
+        if plan is not None and plan.status == "undecided" and rng.random() < 0.5:
+            world.scheduler.sleep(rng.random() * 500)
+            _decide(world, f"{DIES_EARLY}_{plan.line}", {"choice": "release"})
+
+
+def _decide(world: World, plan_id: str, choice: dict[str, str]) -> None:
+    """Proposed by one person, approved by another, twice at once, while somebody proposes it for other reasons."""
+    rng, model = world.scheduler.rng, world.model.plans
+    asked = model.decisions.setdefault((plan_id, choice["choice"]), set())
+
+    def propose(reason: str) -> Callable[[Host], Any]:
+        body = DECISION.validate_python(choice | {"reason": reason})
+
+        def do(host: Host) -> Any:
+            proposed = host.deductions.decisions.propose(plan_id, body, principal("u-ana"), Language.EN)
+            asked.add(proposed.content_hash)
+            return proposed
+
+        return do
+
+    proposed = expect_done(world, f"propose for {plan_id}", propose("As the legal opinion says"))
+    approval = DecisionApproval(content_hash=proposed.content_hash)
+
+    def approve(host: Host) -> Any:
+        return host.deductions.decisions.approve(plan_id, approval, principal("u-luis"), Language.EN)
+
+    beside = [propose("As another opinion says")] * rng.choice([0, 1])
+    for answer in at_once(world, f"decide on {plan_id}", approve, approve, *beside):
+        if isinstance(answer, Refused) and answer.code not in {"stale_hash", "already_decided", "plan_not_open"}:
+            world.fail("done", f"a decision on {plan_id} was refused: {answer.error!r}")
+    if not beside and (plan_id, choice["choice"]) not in model.decided:
+        world.fail("done", f"what was approved for {plan_id} isn't done")
 
 
 def _die(world: World, participant_id: str, died_on: date) -> None:

@@ -247,7 +247,10 @@ class Credited(NamedTuple):
 
 @dataclass
 class PlansModel:
-    """The debtors, the money of their payers, and what was asked by whom: nothing else may be written."""
+    """The debtors, the money of their payers, and what was asked by whom: nothing else may be written.
+
+    `held`: what each lapsed plan held. `decisions`: the hashes of what was proposed, by plan and choice.
+    """
 
     debtors: dict[str, Debtor] = field(default_factory=dict)
     remitted: dict[str, Remitted] = field(default_factory=dict)
@@ -255,6 +258,9 @@ class PlansModel:
     payments: dict[str, Payment] = field(default_factory=dict)
     facts: dict[str, Mapping[str, Any]] = field(default_factory=dict)
     looked_on: date = date.min
+    held: dict[str, int] = field(default_factory=dict)
+    decisions: dict[tuple[str, str], set[str]] = field(default_factory=dict)
+    decided: set[tuple[str, str]] = field(default_factory=set)
 
 
 def month_end(day: date) -> date:

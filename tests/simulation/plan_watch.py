@@ -39,6 +39,8 @@ _OF_PLANS = frozenset(
         "plan_discounts",
         "pension",
         "service_end",
+        "plan_ended",
+        "held_placed",
         "contribution",
         "correction",
     }
@@ -97,6 +99,8 @@ class PlanWatch:
                 self._payment(kind, reference, expected)
             case "pension_fact":
                 self._fact(reference, expected)
+            case "plan_decided":
+                self._decided(*reference.split(" "), _body(documents, "plan_decision"), expected)
             case "deposit" | "deposit_return" if _remittance_of(reference) in self.model.remitted:
                 self._deposit(kind, _remittance_of(reference), expected)
             case "remittance_credit" if reference.rpartition("/")[0] in self.model.remitted:
@@ -136,7 +140,8 @@ class PlanWatch:
             if self.model.looked_on <= min(plan.deadline, debtor.left_on or date.max, debtor.pension_on or date.max):
                 self._not_asked(kind, f"{reference} by {self.model.looked_on}")
             opened, owed = plan.open_cents, sum(plan.owed_cents)
-            expected.add(participant_id, kind, plan_stated=-owed, plan_held=plan.lapse(), **_debts(opened))
+            self.model.held[reference] = held = plan.lapse()
+            expected.add(participant_id, kind, plan_stated=-owed, plan_held=held, **_debts(opened))
 
     def _payment(self, kind: str, reference: str, expected: _Expected) -> None:
         plan_id = reference.partition(" ")[0]
@@ -198,6 +203,22 @@ class PlanWatch:
         charged = min(plan.balance_cents, _cents(fact["amount"]))
         expected.add(participant_id, "plan_death", death_benefit=-charged, **_debts(plan.pay_installment(charged)))
         plan.schedule = []  # nothing falls due until a survivors' pension is there to bear it
+
+    def _decided(self, plan_id: str, choice: str, body: Mapping[str, Any], expected: _Expected) -> None:
+        """What a person decided: that what is left isn't collected, or where goes what a lapsed plan held."""
+        participant_id = plan_id.partition("_")[0]
+        asked = self.model.decisions.get((plan_id, choice), ())
+        if body["content_hash"] not in asked or (plan_id, choice) in self.model.decided:
+            self._not_asked(choice, plan_id)
+        self.model.decided.add((plan_id, choice))
+        if choice == "release":
+            plan = self._plan(self.model.debtors[participant_id], plan_id, {"undecided"}, choice)
+            balance = plan.balance_cents
+            expected.add(participant_id, "plan_ended", plan_released=-balance, **_debts(plan.pay(balance)))
+            plan.status = "ended"
+        else:
+            held = self.model.held.pop(plan_id, 0)
+            expected.add(participant_id, "held_placed", plan_held=-held, plan_payable=held)
 
     # -- remittances
 
