@@ -1,9 +1,12 @@
 """The close: prepared = posted + withheld, each named, from the ledger and never from a counter."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from retiro.ledger.lines import Line
+from retiro.ledger.store import LedgerStore
 from retiro.registry.runs import Phase
 from retiro.runs.objects import AlteredObjectError
 from tests.conftest import ENVIRONMENT, Stack
@@ -96,3 +99,20 @@ def test_a_prepared_object_that_was_changed_is_never_posted(office: Office, stac
         "detail": f"post: {AlteredObjectError.__name__}",
     }
     assert sum(office.gifts().values()) == 0
+
+
+def test_a_line_that_an_eventual_read_does_not_know_yet_is_looked_for_consistently(office: Office) -> None:
+    run = posted_but_not_closed(office)
+
+    class Behind(LedgerStore):
+        asked = 0
+
+        def get_lines(self, wanted: Any, *, consistent: bool = True) -> dict[tuple[str, int], Line]:
+            self.asked += 1
+            return super().get_lines(wanted) if consistent else {}
+
+    ledger = Behind(office.ledger.client, office.ledger.table_name, retries=office.ledger.retries)
+    office.shop = replace(office.shop, ledger=ledger)
+    office.work_off()
+    assert ledger.asked > 0
+    assert office.run(run.id).details["result"] == {"posted": 10, "cents": 1_000, "withheld": {}, "late": 0}
