@@ -22,7 +22,7 @@ class Contribution(NamedTuple):
 class Movements:
     """Every contribution that was taken: ten million in some three hundred megabytes, twice that while they are sorted.
 
-    Each participant's are in the order of their days, those of a day in that of the file.
+    Each participant's are in the order of the file.
     """
 
     def __init__(self, participants: int) -> None:
@@ -50,7 +50,7 @@ class Movements:
         self._blocks.clear()
         if without_lines:
             rows = rows.filter(~pl.col("line").is_in(without_lines))
-        self._rows = rows.sort("participant", "day", "line")
+        self._rows = rows.sort("participant", "line")
         numbers = np.arange(self._participants + 1)
         self._starts = np.searchsorted(self._rows["participant"].to_numpy(), numbers).tolist()
 

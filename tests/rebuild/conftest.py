@@ -60,15 +60,15 @@ class History:
     def rebuild(self, *options):
         return CliRunner().invoke(main, ["rebuild", str(self.folder), *options])
 
-    def settings(self, in_force_from="2000-01-01"):
-        """Each choice that § 786-7 leaves, at the readings' value."""
+    def settings(self, in_force_from="2000-01-01", **others):
+        """Each choice that § 786-7 leaves, at the readings' value or another."""
         chosen = {
             "average_balance_method": "month_end",
             "cmt_semester_conversion": "half",
             "portfolio_fee_treatment": "fees_before_share",
             "no_selection": "hold",
             "negative_yield": "post",
-        }
+        } | others
         rows = [f"{name},{value},{in_force_from}" for name, value in chosen.items()]
         self.write("settings.csv", ["setting,value,in_force_from", *rows])
 

@@ -177,6 +177,29 @@ def test_selections_stand_in_the_passbook_from_the_day_that_they_were_asked_for(
     assert stack.audit().is_clean
 
 
+def test_contributions_stand_by_their_days_and_those_of_a_day_as_in_the_file(history, stack):
+    history.participant(P1)
+    for remitted_on, amount in (("2025-03-10", "3.00"), ("2025-02-10", "2.00"), ("2025-02-10", "1.00")):
+        history.contribution(remitted_on, amount, P1)
+    history.treasury()
+    history.settings()
+    posted(history)
+    assert [line.savings_cents for line in stack.lines(P1)[1:-1]] == [200, 100, 300]
+
+
+def test_the_settings_of_the_history_are_those_of_the_ledger(history, stack):
+    # 600.00 of June 30 and the balance at the middle of each month: (0 + … + 300.00) ÷ 6 = 50.00, at 24.04 ÷ 6 =
+    # 4.006667 %: 2.00. By the defaults it would be 100.00 and 2.00.
+    history.participant(P1)
+    history.contribution("2025-06-30", "600.00", P1)
+    history.treasury()
+    history.settings(average_balance_method="month_mid", cmt_semester_conversion="unhalved")
+    posted(history)
+    [row] = history.statements()
+    assert (row["average_monthly_balance"], row["semester_percent"], row["yield"]) == ("50.00", "4.006667", "2.00")
+    assert stack.statements() == offline(history)
+
+
 def test_what_comes_after_an_account_has_stopped_is_credited_and_earns_nothing(history, stack):
     # Nothing is selected: no yield of FY2025-S1. What was remitted then and later is the participant's all the same.
     history.participant(P1, enrolled_on="2024-07-01", selection=None)
@@ -259,6 +282,7 @@ def killed_after_its_first_transaction(history, stack, monkeypatch):
         history.post()
     stack.dynamodb.lives()
     assert len(stack.lines(P1)) == 2
+    assert stack.statements() == ""  # the semester has money by now, and no yield yet
 
 
 def in_between(stack):
