@@ -6,11 +6,12 @@ recorded, and the yields of the semesters before.
 """
 
 from calendar import monthrange
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass, field
 from datetime import date
 from fractions import Fraction
 from functools import cache
+from typing import NamedTuple
 
 from retiro.rules.calendar import Semester
 from retiro.rules.savings_accounts import option_percents
@@ -74,15 +75,26 @@ class Member:
         return found
 
 
+class Credited(NamedTuple):
+    """What a remittance credited: whose it was, its value date, and cents by participant."""
+
+    employer_id: str
+    day: date
+    amounts: Mapping[str, int]
+
+
 @dataclass
 class Model:
     """The members, and the money of the employers' remittances: all of it is credited, sooner or later.
 
-    `plans` is § 830q's side of it.
+    Unless the bank takes a deposit back: then what it credited is gone, and what an account can't give back is owed by
+    the employer. `plans` is § 830q's side of it.
     """
 
     members: dict[str, Member] = field(default_factory=dict)
     deposits: dict[str, dict[str, int]] = field(default_factory=dict)
+    credited: dict[str, "Credited"] = field(default_factory=dict)
+    owed: dict[str, dict[str, int]] = field(default_factory=dict)
     plans: PlansModel = field(default_factory=PlansModel)
 
     def credit(self, remittance_id: str, employer_id: str, day: date, amounts: Mapping[str, int]) -> None:
@@ -90,6 +102,18 @@ class Model:
         self.deposits.setdefault(employer_id, {})[remittance_id] = sum(amounts.values())
         for participant_id, cents in amounts.items():
             self.members[participant_id].movements.append((day, cents, "contributions"))
+        self.credited[remittance_id] = Credited(employer_id, day, amounts)
+
+    def take_back(self, remittance_id: str, owed: Container[str]) -> None:
+        """A remittance whose deposit the bank took back; these participants' lines stay."""
+        employer_id, day, amounts = self.credited[remittance_id]
+        stays = {one: cents for one, cents in amounts.items() if one in owed}
+        self.deposits[employer_id][remittance_id] = 0
+        if stays:
+            self.owed.setdefault(employer_id, {})[remittance_id] = sum(stays.values())
+        for participant_id, cents in amounts.items():
+            if participant_id not in stays:
+                self.members[participant_id].movements.append((day, -cents, "contributions"))
 
 
 @cache

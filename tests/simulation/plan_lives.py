@@ -45,7 +45,7 @@ _TRIES_MAX = 60
 
 def settle_in(world: World) -> None:
     """In peace: who pays is known, the Board has settled what the statute leaves, and the participants are enrolled."""
-    world.invariants.watch = PlanWatch(world.model.plans, world.fail)
+    world.invariants.watch = PlanWatch(world.model.plans, world.fail, lambda: world.scheduler.now)
     for number, name in enumerate(_SETTINGS):
         setting = {"name": name, "value": SETTINGS[name].default, "in_force_from": "2005-12-30", "kind": "setting"}
         common = {"fund": "ERS", "act": ACT | {"date": "2005-12-01"}, "source": "Junta", "vintage": "2005-12-01"}

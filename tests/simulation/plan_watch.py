@@ -23,6 +23,9 @@ APPROVED_ON = date(2008, 10, 10)
 TODAY = date(2025, 7, 10)
 """By which all schedules are over."""
 
+_LOOK_SECONDS = 300.0
+"""How old a look at a passbook may be when what was decided on it is written: an invocation's time."""
+
 _RUN = "deduction_order"
 _OF_PLANS = frozenset(
     {
@@ -65,6 +68,8 @@ class PlanWatch:
 
     model: PlansModel
     fail: Callable[[str, str], None]
+    now: Callable[[], float]
+    moved_at: dict[str, float] = field(default_factory=dict)
 
     def __call__(self, documents: Sequence[Any]) -> None:
         """The documents of one transaction."""
@@ -85,6 +90,7 @@ class PlanWatch:
                 self.fail("plan_as_asked", f"{line['pk']} line {line['sk']}: a {line['kind']} that nobody asked for")
         for last in {_passbook(line): line for line in lines}.values():
             self._check_balances(last)
+            self.moved_at[str(_passbook(last))] = self.now()
 
     def _passbooks(self) -> set[str | None]:
         return {*self.model.debtors, *(remitted.payer_id for remitted in self.model.remitted.values())}
@@ -104,7 +110,7 @@ class PlanWatch:
             case "deposit" | "deposit_return" if _remittance_of(reference) in self.model.remitted:
                 self._deposit(kind, _remittance_of(reference), expected)
             case "remittance_credit" if reference.rpartition("/")[0] in self.model.remitted:
-                self._credit(reference, expected)
+                self._credit(reference, _body(documents, "crediting"), expected)
             case "remittance_return":
                 self._take_back(reference, expected)
             case "placement":
@@ -238,7 +244,7 @@ class PlanWatch:
             remitted.clearing_cents -= total
             expected.add(remitted.payer_id, "deposit_returned", cash=total, **{f"clearing__{remittance_id}": -total})
 
-    def _credit(self, reference: str, expected: _Expected) -> None:
+    def _credit(self, reference: str, body: Mapping[str, Any], expected: _Expected) -> None:
         remittance_id, _, page = reference.rpartition("/")
         remitted = self.model.remitted[remittance_id]
         place = f"remittance_credit/{reference}"
@@ -247,13 +253,18 @@ class PlanWatch:
         first = int(page) * CREDITED_ROWS
         numbered = list(enumerate(remitted.rows))[first : first + CREDITED_ROWS]
         credited = []
+        noted = {note["line"]: _cents(note["amount"]) for note in body["unplaced"]}
         # Of one participant's lines a contribution comes before an installment.
         for at, row in sorted(numbered, key=lambda one: one[1].kind != "contribution"):
-            one = self._credited(row, row.cents, remitted.through, expected)
+            line, cents = at + remitted.first_line, row.cents
+            if noted.get(line) == cents and self.now() - self.moved_at.get(row.participant_id, 0.0) < _LOOK_SECONDS:
+                # Held by what stood when it was looked at: of a passbook that isn't written to nothing is asked.
+                cents = 0
+            one = self._credited(row, cents, remitted.through, expected)
             if one.cents:
                 credited.append(one)
             if held := row.cents - one.cents:
-                remitted.held[at + remitted.first_line] = held
+                remitted.held[line] = held
         remitted.credited[place] = credited
         self._passed_on(remittance_id, credited, expected)
 

@@ -15,7 +15,7 @@ from participants.person_keys import PersonKeys
 from participants.reception import Reception
 from participants.selections import Selections
 from participants.transfers import Transfers
-from payroll_deductions.models import NewDeposit, NewRemittance
+from payroll_deductions.models import NewDeposit, NewRemittance, NewReturn
 from retiro.ledger import savings
 from retiro.ledger.keys import BusinessKey, KeyKind
 from retiro.ledger.lines import LineKind
@@ -28,6 +28,7 @@ from retiro.rules.money import format_cents
 from retiro.runs.start import start_execution
 from tests.simulation import offices, ordering, plan_lives, remitting
 from tests.simulation.asking import expect_done, expect_refused
+from tests.simulation.deductions import CREDITED_ROWS
 from tests.simulation.model import SEMESTERS, Member
 from tests.simulation.payrolls import payrolls
 from tests.simulation.settlements import settlements
@@ -239,6 +240,39 @@ def _confirmed(host: Host, remittance_id: str, body: Mapping[str, Any]) -> Any:
     return host.remittances.confirm(remittance_id, sent, principal("u-carla", Party.FUND, fund="ERS"))
 
 
+def returned_remittances(world: World) -> None:
+    """Remittances whose deposits the bank takes back some time after they were credited, with yields posted by then."""
+    rng = world.scheduler.rng
+    employer_id = EMPLOYERS[rng.randrange(2)]
+    for number in range(2):
+        reference = f"B-{rng.randrange(10**6)}-{number}"
+        remit(world, employer_id, reference)
+        world.scheduler.sleep(rng.random() * 800)
+        take_back(world, f"{employer_id}_{reference}")
+
+
+def take_back(world: World, remittance_id: str) -> None:
+    """What a remittance has credited, taken back; what an account can't give back stays owed."""
+    credited = world.model.credited.get(remittance_id)
+    if credited is None:
+        return
+    body = NewReturn.model_validate(
+        {"reference": f"R-{remittance_id[6:]}", "returned_on": "2025-07-09", "reason": "bank"}
+    )
+    fund = principal("u-carla", Party.FUND, fund="ERS")
+    offices.until_done(
+        world,
+        f"take {remittance_id} back",
+        lambda host: host.deductions.returns.take_back(remittance_id, body, fund),
+        lambda host: host.deductions.return_jobs.get(remittance_id),
+        f"remittance_return-{remittance_id}-",
+    )
+    pages = -(-len(credited.amounts) // CREDITED_ROWS)
+    read = world.hosts[0].ledger.get_evidence
+    found = [read("taken_back", f"remittance_credit/{remittance_id}/{page:04d}") for page in range(pages)]
+    world.model.take_back(remittance_id, {owed["participant_id"] for one in found if one for owed in one.body["owed"]})
+
+
 # -- what changes an account
 
 
@@ -372,10 +406,28 @@ PLANS: Mapping[str, Workload] = {
 }
 """Payment plans, their orders, and what payers remit on them."""
 
-WORKLOADS = {**SAVINGS, **PLANS}
+RETURNS: Mapping[str, Workload] = {
+    "transfers": transfers,
+    "remittances": remittances,
+    "returned remittances": returned_remittances,
+    "more returned remittances": returned_remittances,
+    "selections": selections,
+    "yields": yields,
+    "schedule": schedule,
+    "audits": audits,
+    "clocks": clocks,
+}
+"""Savings accounts whose contributions' deposits the bank takes back."""
+
+WORKLOADS = {**SAVINGS, **PLANS, **RETURNS}
 """Each is a task; a seed takes those of one side, and its chance says how they meet."""
 
 
 def of_seed(seed: int) -> Mapping[str, Workload]:
-    """The workloads that a seed takes: those that end in 7 or 9 have the plans."""
-    return PLANS if seed % 10 in {7, 9} else SAVINGS
+    """The workloads that a seed takes: one in twenty has deposits that are returned, of the others in 7 and 9 plans."""
+    if seed % 20 == _RETURNS:
+        return RETURNS
+    return PLANS if seed % 10 in _PLANS else SAVINGS
+
+
+_RETURNS, _PLANS = 19, {7, 9}
