@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
 from http import HTTPStatus
+from itertools import islice
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, StringConstraints
@@ -26,6 +27,7 @@ from retiro.portal import (
     Language,
     PageQuery,
     Principal,
+    Query,
     conflict,
     cursor,
     not_found,
@@ -47,6 +49,9 @@ __all__ = ["portal"]
 
 _RUNS = (Party.OFFICE, Party.FUND, Party.BOARD)
 _READS = (Party.EMPLOYER, Party.OFFICE, Party.FUND)
+
+CSV_ROWS_MAX = 20_000
+"""Rows of an order in one answer: it stays under 1 MB."""
 
 RunHash = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$"), Field(examples=["0123456789abcdef" * 4])]
 
@@ -80,6 +85,12 @@ class OrderExceptionsQuery(PageQuery):
     """A page of the exceptions of the latest run, or of the latest reversal."""
 
     kind: Literal["deduction_order", "deduction_order_reversal"] = "deduction_order"
+
+
+class OrderCsvQuery(Query):
+    """The participant after whom the rows begin; all of them where none is named."""
+
+    after: ParticipantId | None = None
 
 
 class OrderRunState(Answer):
@@ -224,11 +235,11 @@ def read_order(payer_id: EmployerId, period: Month, query: PageQuery, principal:
 
 
 @portal.get("/deduction-orders/{payer_id}/{period}/csv", scopes="payroll.remit", media_type=CSV)
-def read_order_csv(payer_id: EmployerId, period: Month, principal: Principal) -> str:
-    """The whole order as CSV, for a spreadsheet."""
+def read_order_csv(payer_id: EmployerId, period: Month, query: OrderCsvQuery, principal: Principal) -> str:
+    """The order as CSV, for a spreadsheet: twenty thousand participants, the next ones `after` the last of these."""
     _must_read(principal, payer_id)
     with _answered(period):
-        orders = list(world().all_orders(payer_id, period))
+        orders = list(islice(world().all_orders(payer_id, period, after=query.after), CSV_ROWS_MAX))
     header = ["payer_id", "period", "participant_id", "installment", "arrears", "total"]
     return csv_text(header, (_row(payer_id, period, order) for order in orders))
 

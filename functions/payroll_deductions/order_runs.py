@@ -122,10 +122,10 @@ class OrderRuns:
         self._check_posted(month)
         return orders_page(self.registry, payer_id, month, after, limit)
 
-    def all_orders(self, payer_id: str, month: str) -> Iterator[Order]:
-        """All of a payer's orders. Raises `NoRunError` while no run of the month is posted."""
+    def all_orders(self, payer_id: str, month: str, *, after: str | None = None) -> Iterator[Order]:
+        """All of a payer's orders, or those after a participant. Raises `NoRunError` while no run is posted."""
         self._check_posted(month)
-        return orders_of(self.registry, payer_id, month)
+        return orders_of(self.registry, payer_id, month, after=after)
 
     def _under_way(self, month: str) -> Run:
         """The run that pause and resume are about: a reversal that has not ended, else the latest."""

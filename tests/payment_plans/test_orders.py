@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from payroll_deductions import orders_worker
+from payroll_deductions import order_doors, orders_worker
 from retiro.ledger.verify import verify_passbook
 from retiro.portal.spreadsheets import read_back
 from retiro.registry.deduction_orders import ordered_months, orders_of
@@ -71,6 +71,24 @@ def test_pd_13_the_order_comes_as_csv_with_amounts_untouched(office: PlansOffice
         "payer_id,period,participant_id,installment,arrears,total\r\nE-001,2008-10,P-000001,89.23,0.00,89.23\r\n"
     )
     assert read_back(answer.text)[1][3:] == ["89.23", "0.00", "89.23"]
+
+
+def test_a_long_order_comes_as_csv_in_parts(office: PlansOffice, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(order_doors, "CSV_ROWS_MAX", 1)
+    office.enrol(2)
+    for number in (1, 2):
+        plan = office.apply(f"A-{number}", f"P-00000{number}")
+        office.approve(plan)
+        office.pay("4000.00", "2008-10-15", f"C-{number}", plan.body["plan_id"])
+    office.issue_orders("2008-10")
+    rows, after = [], {}
+    for _ in range(3):
+        answer = office.get("/deduction-orders/E-001/2008-10/csv", scopes="payroll.remit", query=after or None)
+        rows.append([row[2] for row in read_back(answer.text)[1:]])
+        after = {"after": rows[-1][-1]} if rows[-1] else {}
+    assert rows == [["P-000001"], ["P-000002"], []]
+    wrong = office.get("/deduction-orders/E-001/2008-10/csv", scopes="payroll.remit", query={"after": "2"})
+    assert wrong.code == "invalid_input"
 
 
 def test_the_pension_payroll_takes_over_with_no_month_lost_and_none_taken_twice(office: PlansOffice) -> None:

@@ -63,9 +63,13 @@ def _put(table: Table, item: Item) -> None:
             )
 
 
-def orders_of(table: Table, payer_id: str, month: str) -> Iterator[Order]:
-    """A payer's orders of a month (`2008-11`), by participant."""
-    return (_order(item) for item in table.items(_partition(payer_id, month)) if _stands(item))
+def orders_of(table: Table, payer_id: str, month: str, *, after: str | None = None) -> Iterator[Order]:
+    """A payer's orders of a month (`2008-11`), by participant; those after one."""
+    while True:
+        found, after = orders_page(table, payer_id, month, after)
+        yield from found
+        if after is None:
+            return
 
 
 def orders_for(table: Table, payer_id: str, month: str, participant_ids: Iterable[str]) -> dict[str, Order]:
@@ -86,7 +90,7 @@ def ordered_months(table: Table, payer_id: str) -> Iterator[str]:
 
 
 def orders_page(
-    table: Table, payer_id: str, month: str, after: str | None, limit: int
+    table: Table, payer_id: str, month: str, after: str | None, limit: int | None = None
 ) -> tuple[list[Order], str | None]:
     """A page of them, which may have fewer than the limit, and the participant after whom the next one begins."""
     page = table.page(_partition(payer_id, month), after=after, limit=limit)
