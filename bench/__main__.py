@@ -12,7 +12,7 @@ from rich.table import Table
 
 from bench.measures import Measure
 
-PARTS = ("rule", "posting", "workers", "scale", "cost")
+PARTS = ("rule", "posting", "workers", "scale", "cost", "remittances")
 WRITTEN = Path("build/bench.json")
 
 
