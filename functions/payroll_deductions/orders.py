@@ -222,7 +222,7 @@ class OrderIndex:
             else:
                 order = Order(passbook, facts["installment"], facts["arrears"], sequence)
                 put_order(self.registry, payer_id, month, order)
-        for payer_id in payers:
+        for payer_id in sorted(payers):
             left = next(orders_of(self.registry, payer_id, run_id.period), None)
             self.registry.put(ordered_month_item(payer_id, run_id.period, withdrawn=left is None))
 

@@ -1,14 +1,15 @@
 """One thing at a time, in an order that a seed fixes: tasks that hand over at each call that leaves the process.
 
-A task is a thread, since the code under test is plain code; but only one ever runs, and who is next is drawn from the
+A task is a greenlet, since the code under test is plain code: only one ever runs, and who is next is drawn from the
 seed's numbers. Time is a number that goes on with each call, and jumps to the next sleeper's when all sleep.
 """
 
 import random
-import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any
+
+from greenlet import getcurrent, greenlet
 
 STEPS_MAX = 60_000
 """More than any seed takes; who gets there goes round in circles."""
@@ -33,8 +34,7 @@ class Task:
     def __init__(self, name: str, run: Callable[[], None] | None) -> None:
         self.name = name
         self.run = run
-        self.gate = threading.Lock()
-        self.gate.acquire()
+        self.stack = getcurrent()
         self.wakes_at = 0.0
         self.waits_for: Callable[[], bool] | None = None
         self.ended = False
@@ -64,7 +64,7 @@ class Scheduler:
         task.wakes_at = self.now + after_seconds
         task.operation = self.current.operation
         self.tasks.append(task)
-        threading.Thread(target=self._live, args=(task,), daemon=True).start()
+        task.stack = greenlet(lambda *_: self._live(task), self.main.stack)
         return task
 
     def step(self, latency_seconds: float) -> None:
@@ -105,7 +105,6 @@ class Scheduler:
                 self._hand_over()
 
     def _live(self, task: Task) -> None:
-        task.gate.acquire()
         try:
             if not self.aborting and task.run is not None:
                 task.run()
@@ -119,21 +118,18 @@ class Scheduler:
             self.aborting = True
         task.ended = True
         self.tasks.remove(task)
-        self._give_turn(self._next())
+        self.current = self._next()
+        task.stack.parent = self.current.stack  # where a greenlet's end leads to
 
     def _hand_over(self) -> None:
         mine = self.current
         following = self._next()
         if following is not mine:
-            self._give_turn(following)
-            mine.gate.acquire()
+            self.current = following
+            following.stack.switch()
         mine.waits_for = None
         if self.aborting:
             raise AbortedError
-
-    def _give_turn(self, task: Task) -> None:
-        self.current = task
-        task.gate.release()
 
     def _next(self) -> Task:
         if self.aborting:

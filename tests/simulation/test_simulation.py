@@ -56,7 +56,7 @@ def test_a_seed_does_the_same_call_by_call_in_another_process_with_other_hashes(
         assert done.stdout.count(b"\n") > 1_000
         return hashlib.sha256(done.stdout).hexdigest()
 
-    assert digest("1") == digest("2")
+    assert digest("1") == digest("77")
 
 
 def _first_found(bug: Bug) -> Report:
