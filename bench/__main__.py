@@ -12,7 +12,7 @@ from rich.table import Table
 
 from bench.measures import Measure
 
-PARTS = ("rule", "posting", "workers", "scale", "cost", "remittances")
+PARTS = ("rule", "posting", "cold_start", "rebuild", "run", "workers", "scale", "cost", "remittances")
 WRITTEN = Path("build/bench.json")
 
 

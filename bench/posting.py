@@ -25,14 +25,13 @@ from retiro.rules.savings_accounts import FIXED_INCOME
 from retiro.runs import posting
 from retiro.runs.objects import Row
 from retiro.runs.preparing import line_of
+from retiro.runs.worker import AT_ONCE
 from retiro.runs.workshop import Sizes, Watch, Workshop
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
 ACCOUNTS = 2_000
-AT_ONCE = 8
-"""How many requests a worker has in flight, as in the cloud."""
 
 
 def measure(count: int = ACCOUNTS) -> list[Measure]:

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from pydantic import TypeAdapter
+from pydantic import ConfigDict, TypeAdapter
 
 from participants.enrolment import Enrolment, Enrolments
 from retiro.ledger.board import BoardBook
@@ -32,7 +32,7 @@ PAGE_ROWS = 25
 _ENROLLED_OTHERWISE = Sentence(
     "The participant is enrolled with other content.", "El participante está inscrito con otro contenido."
 )
-_ROWS = TypeAdapter(list[Enrolment])
+_ROWS = TypeAdapter(list[Enrolment], config=ConfigDict(defer_build=True))
 
 
 @dataclass(frozen=True)

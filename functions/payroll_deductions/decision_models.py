@@ -2,7 +2,7 @@
 
 from typing import Annotated, Literal
 
-from pydantic import Field, JsonValue, StringConstraints, TypeAdapter
+from pydantic import ConfigDict, Field, JsonValue, StringConstraints, TypeAdapter
 
 from payroll_deductions.plan_models import ContentHash, PlanId
 from retiro.portal import Amount, Answer, Body
@@ -67,7 +67,9 @@ class PlaceHeld(_Choice):
 
 
 NewDecision = Annotated[ChargeDeathBenefit | Lapse | ClaimOnEstate | Release | PlaceHeld, Field(discriminator="choice")]
-DECISION: TypeAdapter[ChargeDeathBenefit | Lapse | ClaimOnEstate | Release | PlaceHeld] = TypeAdapter(NewDecision)
+DECISION: TypeAdapter[ChargeDeathBenefit | Lapse | ClaimOnEstate | Release | PlaceHeld] = TypeAdapter(
+    NewDecision, config=ConfigDict(defer_build=True)
+)
 
 
 class DecisionApproval(Body):

@@ -19,7 +19,7 @@ from payroll_deductions.order_runs import (
     office_of,
 )
 from payroll_deductions.orders import FUND
-from payroll_deductions.plan_doors import portal
+from payroll_deductions.portal import portal
 from retiro.portal import (
     Amount,
     Answer,
@@ -44,8 +44,6 @@ from retiro.registry.runs import Run
 from retiro.runs.desk import RunConflictError
 from retiro.runs.exceptions import FaultyCursorError
 from retiro.runs.progress import progress
-
-__all__ = ["portal"]
 
 _RUNS = (Party.OFFICE, Party.FUND, Party.BOARD)
 _READS = (Party.EMPLOYER, Party.OFFICE, Party.FUND)

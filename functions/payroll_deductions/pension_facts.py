@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, StringConstraints, TypeAdapter
+from pydantic import ConfigDict, Field, StringConstraints, TypeAdapter
 
 from payroll_deductions import plan_records as records
 from payroll_deductions.plan_models import ContentHash
@@ -82,7 +82,9 @@ class SurvivorsPension(_Fact):
 
 
 NewPensionFact = Annotated[PensionStarts | ServiceEnds | DeathBenefit | SurvivorsPension, Field(discriminator="kind")]
-_FACT: TypeAdapter[PensionStarts | ServiceEnds | DeathBenefit | SurvivorsPension] = TypeAdapter(NewPensionFact)
+_FACT: TypeAdapter[PensionStarts | ServiceEnds | DeathBenefit | SurvivorsPension] = TypeAdapter(
+    NewPensionFact, config=ConfigDict(defer_build=True)
+)
 
 
 class FactAdoption(Body):

@@ -16,6 +16,7 @@ from retiro.ledger.verify import FindingCode
 from retiro.ledger.verify_board import verify_book
 from retiro.rules.calendar import Semester
 from retiro.rules.refusals import Refusal, RefusalCode
+from retiro.rules.settings import SETTINGS
 
 FY2025_S2 = Semester.parse("FY2025-S2")
 NOW = datetime(2025, 7, 10, 16, tzinfo=UTC)
@@ -204,6 +205,7 @@ DEFAULTS = {
 
 def test_the_settings_of_a_semester_are_those_of_its_section():
     assert set(SAVINGS_SETTINGS) == set(DEFAULTS)
+    assert set(SAVINGS_SETTINGS) == {name for name, one in SETTINGS.items() if "§ 786-7" in one.citation}
 
 
 def test_before_the_acts_share_a_portfolio_needs_the_boards_own(board):

@@ -7,8 +7,17 @@ from pathlib import Path
 
 import pytest
 
+from payroll_deductions.portal import portal
+
 ROOT = Path(__file__).parents[2]
-DOORS = ("retiro.portal", "aws_lambda_powertools.event_handler", "aws_lambda_powertools.utilities.idempotency")
+DOORS = (
+    "retiro.portal",
+    "aws_lambda_powertools.event_handler",
+    "aws_lambda_powertools.utilities.idempotency",
+    "aws_lambda_powertools.utilities.parser",
+    "aws_lambda_powertools.utilities.validation",
+)
+"""The resolver, the idempotency layer, the validation layers, and our own frame around them."""
 NOT_FOR_LAMBDA = ("click", "yaml", "rich", "moto", "pytest")
 MODULES = sorted(f"{one.parent.name}.{one.stem}" for one in (ROOT / "functions").glob("*/*.py"))
 WITH_DOORS = [one for one in MODULES if one.endswith(".api")]
@@ -42,3 +51,10 @@ def test_a_handler_loads_neither_the_descriptions_maker_nor_a_tool_of_the_desk(m
     assert [name for name in names if name.split(".")[0] in NOT_FOR_LAMBDA] == []
     assert "retiro.portal.openapi" not in names
     assert "aws_lambda_powertools.event_handler.openapi.models" not in names
+
+
+def test_doors_are_loaded_when_somebody_comes_to_them_and_are_those_behind_the_first_word_of_their_paths():
+    names = loaded("payroll_deductions.api")
+    assert [name for name in names if name.startswith("payroll_deductions.") and name.endswith("_doors")] == []
+    behind = {(route.path.split("/")[1], route.function.__module__) for route in portal.routes}
+    assert behind == set(portal.doors.items())

@@ -39,7 +39,13 @@ from retiro.rules.savings_accounts.arithmetic import MONTHS_IN_SEMESTER
 from retiro.rules.savings_accounts.options import clause_of, share_in_force
 from retiro.rules.settings import SETTINGS
 
-SAVINGS_SETTINGS = tuple(name for name, setting in SETTINGS.items() if setting.citation.startswith(SECTION))
+SAVINGS_SETTINGS = (
+    "average_balance_method",
+    "cmt_semester_conversion",
+    "portfolio_fee_treatment",
+    "no_selection",
+    "negative_yield",
+)
 """The settings that a semester's yield rests on: each must be adopted, in force on the semester's last day."""
 
 HYBRID_RETURN_SETTINGS = ("average_balance_method", "negative_yield")

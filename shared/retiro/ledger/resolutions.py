@@ -8,7 +8,7 @@ from datetime import date
 from enum import StrEnum
 from typing import Annotated, Literal
 
-from pydantic import Field, StringConstraints, TypeAdapter
+from pydantic import ConfigDict, Field, StringConstraints, TypeAdapter
 
 from retiro.ledger.encoding import content_hash
 from retiro.rules.calendar import Date, Semester, last_day_of_month
@@ -209,7 +209,7 @@ Resolution = Annotated[
     | HybridReturn,
     Field(discriminator="kind"),
 ]
-RESOLUTION: TypeAdapter[Resolution] = TypeAdapter(Resolution)
+RESOLUTION: TypeAdapter[Resolution] = TypeAdapter(Resolution, config=ConfigDict(defer_build=True))
 
 
 class Kind(StrEnum):

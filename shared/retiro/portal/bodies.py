@@ -34,19 +34,19 @@ Amount = Annotated[
 class Body(BaseModel):
     """The base of a request's body: no unknown names, no conversions, and no input in the text of its errors."""
 
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, hide_input_in_errors=True)
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, hide_input_in_errors=True, defer_build=True)
 
 
 class Query(BaseModel):
     """The base of a request's query string: each name once, no unknown names."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True, defer_build=True)
 
 
 class Answer(BaseModel):
     """The base of an answer."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True, defer_build=True)
 
 
 class FaultyAnswerError(Exception):

@@ -11,6 +11,16 @@ if TYPE_CHECKING:
     from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEvent
 
 
+STAGE = "/v1"
+"""The stage of the API, which may stand before a path."""
+
+
+def first_word(event: Mapping[str, Any]) -> str:
+    """What an event's path begins with: `payment-plans` of `/v1/payment-plans/PP-1`. Empty where it has none."""
+    path = str(event.get("path") or "").removeprefix(STAGE)
+    return path.lstrip("/").partition("/")[0]
+
+
 def header(event: "APIGatewayProxyEvent", name: str) -> str | None:
     """The header's value, or `None`. Raises 400 where it came more than once with different values."""
     multiple = event.raw_event.get("multiValueHeaders") or {}

@@ -19,6 +19,8 @@ import time
 from collections.abc import Callable, Mapping
 from functools import cached_property
 from http import HTTPStatus
+from importlib import import_module
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from aws_lambda_powertools import Logger
@@ -56,12 +58,17 @@ class PortalEnvironment(Environment):
 
 
 class Portal:
-    """The routes of one function, and its Lambda handler."""
+    """The routes of one function, and its Lambda handler.
 
-    def __init__(self, name: str) -> None:
+    A domain with many doors has them in several modules. `doors` names the module by the first word of its paths: it is
+    loaded when somebody comes to one of these, so that a cold start pays for the doors that it opens alone.
+    """
+
+    def __init__(self, name: str, doors: Mapping[str, str] = MappingProxyType({})) -> None:
         self.name = name
-        self.routes: list[Route] = []
-        self._resolver = APIGatewayRestResolver(strip_prefixes=["/v1"])
+        self.doors = doors
+        self._routes: list[Route] = []
+        self._resolver = APIGatewayRestResolver(strip_prefixes=[events.STAGE])
         self._resolver.exception_handler(Exception)(self._failed)
 
     def get(
@@ -85,8 +92,17 @@ class Portal:
         """Declare a PUT. It needs an acting user; an `Idempotency-Key` is heeded where one comes."""
         return self._declare("PUT", path, scopes, status, Keys.HEEDED)
 
+    @property
+    def routes(self) -> list[Route]:
+        """All routes, those of doors that nobody has come to among them."""
+        for module in self.doors.values():
+            import_module(module)
+        return self._routes
+
     def handler(self, event: dict[str, Any], context: "LambdaContext") -> dict[str, Any]:
         """Answer an API Gateway proxy event."""
+        if (module := self.doors.get(events.first_word(event))) is not None:
+            import_module(module)
         return self._resolver.resolve(event, context)
 
     def forget(self) -> None:
@@ -106,7 +122,7 @@ class Portal:
         def declared(function: Function) -> Function:
             wanted = (scopes,) if isinstance(scopes, str) else scopes
             route = Route(method, path, wanted, int(status), function, keys, media_type)
-            self.routes.append(route)
+            self._routes.append(route)
 
             def answered(**path_values: str) -> Response[str]:
                 return self._answered(route, path_values)

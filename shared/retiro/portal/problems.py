@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any
 
-from pydantic import BaseModel
+from pydantic import BaseModel, ConfigDict
 
 from retiro.portal.languages import Language
 from retiro.rules.forms import Sentence
@@ -35,6 +35,8 @@ _TITLES = {
 class FieldErrorDocument(BaseModel):
     """One error of a request, as its problem document says it."""
 
+    model_config = ConfigDict(defer_build=True)
+
     field: str
     location: list[str | int]
     code: str
@@ -44,6 +46,8 @@ class FieldErrorDocument(BaseModel):
 
 class ProblemDocument(BaseModel):
     """An RFC 9457 problem document as it is described to callers. `Problem.document` is one."""
+
+    model_config = ConfigDict(defer_build=True)
 
     type: str
     title: str

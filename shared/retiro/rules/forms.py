@@ -31,7 +31,12 @@ class Form(BaseModel):
     """The base of every model of the rules: strict, closed, unchanging, and silent about values when it refuses."""
 
     model_config = ConfigDict(
-        strict=True, extra="forbid", frozen=True, hide_input_in_errors=True, serialize_by_alias=True
+        strict=True,
+        extra="forbid",
+        frozen=True,
+        hide_input_in_errors=True,
+        serialize_by_alias=True,
+        defer_build=True,
     )
 
 

@@ -4,15 +4,14 @@ The list is `data/parameters.toml`. Nothing is carried forward: outside its peri
 the nearest period in force.
 """
 
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from fractions import Fraction
 from importlib.resources import files
-from types import MappingProxyType
 from typing import Protocol, TypeVar
 
+from retiro.on_demand import Loaded
 from retiro.rules.money import parse_percent
 from retiro.rules.refusals import Refusal, RefusalCode
 
@@ -87,6 +86,8 @@ def _nearest(periods: Sequence[Dated], on: date) -> tuple[str, str]:
 
 
 def _load() -> Mapping[str, tuple[Parameter, ...]]:
+    import tomllib  # noqa: PLC0415  # with the data, when they are asked for
+
     rows = tomllib.loads(files("retiro.rules").joinpath("data/parameters.toml").read_text("utf-8"))["parameter"]
     periods: dict[str, list[Parameter]] = {}
     for row in rows:
@@ -102,7 +103,7 @@ def _load() -> Mapping[str, tuple[Parameter, ...]]:
                 checked_on=row["checked_on"],
             )
         )
-    return MappingProxyType({name: tuple(of_name) for name, of_name in periods.items()})
+    return {name: tuple(of_name) for name, of_name in periods.items()}
 
 
-PARAMETERS = _load()
+PARAMETERS: Mapping[str, tuple[Parameter, ...]] = Loaded(_load)

@@ -4,12 +4,11 @@ A default serves the desk alone; a live stack posts on what the Board has adopte
 """
 
 import re
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.resources import files
-from types import MappingProxyType
 
+from retiro.on_demand import Loaded
 from retiro.rules.forms import Sentence, form_error
 
 _OPTION_CODE = re.compile(r"^[A-Za-z][A-Za-z0-9_]{0,39}$")
@@ -37,24 +36,24 @@ class Setting:
 
 
 def _load() -> Mapping[str, Setting]:
+    import tomllib  # noqa: PLC0415  # with the data, when they are asked for
+
     rows = tomllib.loads(files("retiro.rules").joinpath("data/settings.toml").read_text("utf-8"))["setting"]
-    return MappingProxyType(
-        {
-            row["name"]: Setting(
-                name=row["name"],
-                default=row["default"],
-                alternatives=tuple(row["alternatives"]),
-                takes_option=row.get("takes_option", False),
-                citation=row["citation"],
-                decides=Sentence(**row["decides"]),
-                why=Sentence(**row["why"]),
-            )
-            for row in rows
-        }
-    )
+    return {
+        row["name"]: Setting(
+            name=row["name"],
+            default=row["default"],
+            alternatives=tuple(row["alternatives"]),
+            takes_option=row.get("takes_option", False),
+            citation=row["citation"],
+            decides=Sentence(**row["decides"]),
+            why=Sentence(**row["why"]),
+        )
+        for row in rows
+    }
 
 
-SETTINGS = _load()
+SETTINGS: Mapping[str, Setting] = Loaded(_load)
 
 
 def check(name: str, value: str) -> None:

@@ -11,44 +11,30 @@
 | (g) disclosure | `disclosures`: disclosure_compliance |
 """
 
-from retiro.rules.payment_plans.day_counts import years_between
-from retiro.rules.payment_plans.deaths import Discounts, PlanDeathCharge, PlanDeathChargeGiven, plan_death_charge
-from retiro.rules.payment_plans.disclosures import (
-    DisclosureCompliance,
-    DisclosureComplianceGiven,
-    Publication,
-    disclosure_compliance,
-)
-from retiro.rules.payment_plans.facts import Debt, PaymentPlanGiven, PrincipalPayment
-from retiro.rules.payment_plans.installments import Schedule, month_ends, schedule
-from retiro.rules.payment_plans.plans import DebtInterest, Installments, PaymentPlan, payment_plan
-from retiro.rules.payment_plans.section import SECTION, DebtKind
-from retiro.rules.payment_plans.windows import JOINING_LIMIT, WINDOWS, FilingWindow, JoiningLimit
+from typing import TYPE_CHECKING
 
-__all__ = [
-    "JOINING_LIMIT",
-    "SECTION",
-    "WINDOWS",
-    "Debt",
-    "DebtInterest",
-    "DebtKind",
-    "DisclosureCompliance",
-    "DisclosureComplianceGiven",
-    "Discounts",
-    "FilingWindow",
-    "Installments",
-    "JoiningLimit",
-    "PaymentPlan",
-    "PaymentPlanGiven",
-    "PlanDeathCharge",
-    "PlanDeathChargeGiven",
-    "PrincipalPayment",
-    "Publication",
-    "Schedule",
-    "disclosure_compliance",
-    "month_ends",
-    "payment_plan",
-    "plan_death_charge",
-    "schedule",
-    "years_between",
-]
+from retiro.on_demand import names_of
+
+if TYPE_CHECKING:
+    from retiro.rules.payment_plans.day_counts import *
+    from retiro.rules.payment_plans.deaths import *
+    from retiro.rules.payment_plans.disclosures import *
+    from retiro.rules.payment_plans.facts import *
+    from retiro.rules.payment_plans.installments import *
+    from retiro.rules.payment_plans.plans import *
+    from retiro.rules.payment_plans.section import *
+    from retiro.rules.payment_plans.windows import *
+else:
+    __getattr__ = names_of(
+        __name__,
+        {
+            "day_counts": "years_between",
+            "deaths": "Discounts PlanDeathCharge PlanDeathChargeGiven plan_death_charge",
+            "disclosures": "DisclosureCompliance DisclosureComplianceGiven Publication disclosure_compliance",
+            "facts": "Debt PaymentPlanGiven PrincipalPayment",
+            "installments": "Schedule month_ends schedule",
+            "plans": "DebtInterest Installments PaymentPlan payment_plan",
+            "section": "SECTION DebtKind",
+            "windows": "JOINING_LIMIT WINDOWS FilingWindow JoiningLimit",
+        },
+    )

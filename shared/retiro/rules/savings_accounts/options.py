@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Annotated
 
-from pydantic import AfterValidator, StringConstraints, TypeAdapter, ValidationError
+from pydantic import AfterValidator, ConfigDict, StringConstraints, TypeAdapter, ValidationError
 
 from retiro.rules import parameters
 from retiro.rules.calendar import Semester
@@ -46,7 +46,7 @@ class OptionYield(Form):
     semester_percent: Percent | None = None
 
 
-OPTION_YIELDS = TypeAdapter(dict[OptionCode, OptionYield])
+OPTION_YIELDS = TypeAdapter(dict[OptionCode, OptionYield], config=ConfigDict(defer_build=True))
 
 
 @dataclass(frozen=True, slots=True)
