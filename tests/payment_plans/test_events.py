@@ -19,6 +19,7 @@ ANSWERED = {
     "approve_plan": 200,
     "pay_principal": 201,
     "read_plan": 200,
+    "read_decisions": 200,
     "enter_fact": 201,
     "enter_disclosure": 201,
     "read_disclosures": 200,
@@ -28,6 +29,7 @@ REFUSED = {
     "apply_outside_the_window": (422, "application_window_closed", "applied_on"),
     "approve_plan_by_who_entered": (403, "same_person", "Acting-User"),
     "pay_off_by_a_cent_less": (422, "payoff_differs", "amount"),
+    "decide_without_a_reason": (422, "invalid_input", "reason"),
     "adopt_fact_by_who_entered": (403, "same_person", "Acting-User"),
     "read_order_of_another_payer": (403, "other_employer", "employer_id"),
 }
@@ -68,6 +70,7 @@ def test_a_plan_goes_through_the_doors_event_by_event(office: PlansOffice, answe
     office.work_off()
     assert [line["total"] for line in answer("read_order").body["items"]] == ["89.23"]
     assert answer("read_order_csv").text.splitlines()[1] == "E-001,2008-10,P-000001,89.23,0.00,89.23"
+    assert (answer("reverse_orders").status, answer("read_order_run").body["reversal"]["status"]) == (202, "preparing")
     assert answer("adopt_fact").body["adopted_by"] == "u-luis"
     assert office.last().state["pension"]["from"] == "2008-10-20"
 
@@ -112,6 +115,15 @@ def test_a_failed_preparation_says_why(office: PlansOffice, answer: Callable[...
 
 
 def test_every_recorded_event_is_replayed() -> None:
-    named = {*ANSWERED, *REFUSED, "adopt_fact", "approve_orders", "read_order", "read_order_csv", "read_order_run"}
+    named = {
+        *ANSWERED,
+        *REFUSED,
+        "adopt_fact",
+        "approve_orders",
+        "read_order",
+        "read_order_csv",
+        "read_order_run",
+        "reverse_orders",
+    }
     of_machines = {"orders_begin", "orders_work", "orders_end", "orders_fail", "plans_daily", "plans_daily_unfilled"}
     assert {path.stem for path in EVENTS.glob("*.json")} == named | of_machines
