@@ -84,7 +84,7 @@ def add_contributions(  # noqa: PLR0913  # each is named where it is called
         advance(len(block.data))
     again = _take_back_duplicates(place, reader, _repeated(hashes), credited, exceptions)
     if movements is not None:
-        movements.sort(without_lines=again)
+        movements.index(without_lines=again)
     return sum(map(len, hashes)) - len(again)
 
 

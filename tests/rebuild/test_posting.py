@@ -150,6 +150,14 @@ def test_before_the_first_credit_there_is_nothing_to_post_and_a_statement_of_not
     assert " 0 lines posted" in posted(history)
 
 
+def test_a_history_without_a_contribution_opens_the_passbooks(history, stack):
+    history.participant(P1)
+    history.treasury()
+    history.settings()
+    assert ", 1 statements through FY2025-S2, 0 exceptions, 1 lines posted" in posted(history)
+    assert [line.kind for line in stack.lines(P1)] == ["enrolment"]
+
+
 def test_selections_stand_in_the_passbook_from_the_day_that_they_were_asked_for(history, stack):
     # The first is made two months after the enrolment, the change is of FY2025 and in force from July 1, 2025.
     history.participant(P1, enrolled_on="2024-07-01", selection=None)
