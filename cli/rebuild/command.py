@@ -134,7 +134,7 @@ def run(
 
     Exits 1 if anything was not taken (exceptions.csv says what), 2 if a file is malformed; then nothing is written.
     """
-    post_to = PostTo(_ledger(stack()), _person(acting_user)) if post else None
+    post_to = PostTo(principal=_person(acting_user), ledger=_ledger(stack())) if post else None
     console = Console(stderr=True)
     try:
         with Progress(console=console, disable=not sys.stderr.isatty(), transient=True) as progress:

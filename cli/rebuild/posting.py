@@ -42,6 +42,9 @@ THREADS = 8
 TRANSACTION_ITEMS = 100
 """Items in a transaction: as many as DynamoDB takes."""
 
+_OF_REBUILD = (RunStatus.POSTING, RunStatus.POSTED, RunStatus.FAILED)
+"""Where a rebuild may stand."""
+
 _WAITING = 8 * THREADS
 """How many accounts are calculated before the oldest of them is posted."""
 
@@ -229,7 +232,7 @@ class Posting:
         with suppress(AlreadyThereError):
             self._book.insert(run)
         there = self._book.get(run.id)
-        self._run = self._book.change(there, there.status, status=RunStatus.POSTING, started_at=now, result=None)
+        self._run = self._book.change(there, *_OF_REBUILD, status=RunStatus.POSTING, started_at=now, result=None)
         return self
 
     def __exit__(
@@ -244,7 +247,8 @@ class Posting:
         if kind is None:
             status = RunStatus.FAILED if NOT_PROVED in self._not_taken else RunStatus.POSTED
             result = {"lines": self.lines, "not_taken": dict(self._not_taken)}
-            self._book.change(self._run, RunStatus.POSTING, status=status, result=result)
+            # Another process may have come to its end meanwhile.
+            self._book.change(self._run, *_OF_REBUILD, status=status, result=result)
 
     def take(self, number: int, participant: Participant, statements: Sequence[str]) -> None:
         """Post an account, whose statements were calculated: of the semesters that have one, in a row."""

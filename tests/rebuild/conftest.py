@@ -29,12 +29,13 @@ HEADERS = {
 
 @dataclass
 class History:
-    """A folder with the five files, each a header and the lines added to it."""
+    """A folder with the five files, each a header and the lines added to it. `begun`: they are there."""
 
     folder: Path
+    begun: bool = False
 
     def __post_init__(self):
-        for name, header in HEADERS.items():
+        for name, header in HEADERS.items() if not self.begun else ():
             self.write(name, [header])
 
     def write(self, name, lines):

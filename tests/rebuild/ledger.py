@@ -27,7 +27,10 @@ class KilledError(BaseException):
 
 
 class Client:
-    """DynamoDB's client. Its process may die at a call; transactions may lose their answers, or be refused."""
+    """DynamoDB's client. Its process may die at a call; transactions may lose their answers, or be refused.
+
+    `before_transaction` is what others do before the next one.
+    """
 
     def __init__(self, tables):
         self._tables = tables
@@ -38,6 +41,7 @@ class Client:
         )
         self.calls = Counter()
         self.loses = self.refuses = 0
+        self.before_transaction = None
         self.lives()
 
     def lives(self):
@@ -51,6 +55,9 @@ class Client:
         effect = getattr(self._tables, operation)
 
         def call(**request):
+            if operation == "transact_write_items" and self.before_transaction is not None:
+                meanwhile, self.before_transaction = self.before_transaction, None
+                meanwhile()
             with self._lock:  # the tables in memory know no threads
                 return self._met(operation, effect, request)
 

@@ -1,7 +1,9 @@
 """`retiro rebuild DIR --post`: the same lines in a ledger, once, however often it is stopped."""
 
 import random
+import shutil
 from datetime import date
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -22,7 +24,7 @@ from retiro.registry.runs import RunStatus
 from retiro.rules.calendar import Semester
 from retiro.rules.determinations import determine
 from retiro.rules.money import parse_cents
-from tests.rebuild.conftest import NOW, TREASURY_2025_S2
+from tests.rebuild.conftest import NOW, TREASURY_2025_S2, History
 from tests.rebuild.ledger import FakeStack, KilledError
 
 OTHER = Origin("u-other")
@@ -247,6 +249,17 @@ def test_a_second_posting_adds_nothing(sample, stack):
 
 
 def test_a_passbook_that_has_lines_of_its_own_is_an_exception_and_stays_as_it_is(small, stack):
+    enrolled_elsewhere(stack)
+    before = stack.line_items()
+    small.participant(P2)
+    assert small.post().exit_code == 1
+    assert small.exceptions() == [(P1, "ledger", "passbook_not_empty")]
+    assert {key: item for key, item in stack.line_items().items() if P1 in key[0]} == before
+    assert [line.kind for line in stack.lines(P2)] == ["enrolment"]  # the others are none the worse
+
+
+def enrolled_elsewhere(stack):
+    """Somebody enrols the participant."""
     Passbooks(stack.store, lambda: NOW).append(
         P1,
         lambda last: savings.enrolment(last, date(2025, 1, 1), None, OTHER),
@@ -254,12 +267,22 @@ def test_a_passbook_that_has_lines_of_its_own_is_an_exception_and_stays_as_it_is
         key=BusinessKey(KeyKind.ENROLMENT, P1),
         content={},
     )
-    before = stack.line_items()
-    small.participant(P2)
+
+
+def test_who_is_enrolled_while_the_history_is_read_is_an_exception(small, stack):
+    stack.dynamodb.before_transaction = lambda: enrolled_elsewhere(stack)
     assert small.post().exit_code == 1
     assert small.exceptions() == [(P1, "ledger", "passbook_not_empty")]
-    assert {key: item for key, item in stack.line_items().items() if P1 in key[0]} == before
-    assert [line.kind for line in stack.lines(P2)] == ["enrolment"]  # the others are none the worse
+    assert [line.principal for line in stack.lines(P1)] == ["u-other"]
+
+
+def test_two_postings_at_the_same_time_post_each_line_once(tmp_path, small, stack, monkeypatch):
+    monkeypatch.setattr(posting, "TRANSACTION_ITEMS", 5)
+    copy = History(Path(shutil.copytree(small.folder, tmp_path / "copy")), begun=True)
+    stack.dynamodb.before_transaction = lambda: posted(copy)
+    posted(small)
+    assert [line.runs["rebuild"].attempt for line in stack.lines(P1)] == list(range(1, 10))
+    assert stack.audit().is_clean
 
 
 def test_another_history_is_refused_where_a_first_one_has_begun(small, stack):
