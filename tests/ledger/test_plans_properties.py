@@ -31,6 +31,10 @@ acts = st.one_of(
     st.tuples(st.just("death"), st.integers(0, 60_000)),
     st.tuples(st.just("survivors"), st.integers(1, 5_000)),
     st.tuples(st.just("lapse"), st.just(0)),
+    st.tuples(st.just("undecided"), st.just(0)),
+    st.tuples(st.just("charged"), st.integers(0, 60_000)),
+    st.tuples(st.just("ended"), st.just(0)),
+    st.tuples(st.just("placed"), st.just(0)),
     st.tuples(st.just("days"), st.integers(1, 200)),
 )
 
@@ -67,7 +71,7 @@ class Model:
             cents -= piece
         assert cents == 0
 
-    def act(self, name: str, number: int) -> None:
+    def act(self, name: str, number: int) -> None:  # noqa: C901, PLR0912  # a case an event
         """One event, or nothing where it is refused."""
         plan = plan_of(self.last)
         assert plan is not None
@@ -95,6 +99,17 @@ class Model:
             case "lapse":
                 self.append(plans.lapsed(self.last, self.today, ORIGIN))
                 self.owed_cents, self.paid_cents = [0], [0]
+            case "undecided":
+                self.append(plans.undecided(self.last, self.today, ORIGIN))
+            case "charged":
+                charged = min(number, plan.balance_cents)
+                self.append(plans.death_charged(self.last, self.today, charged, ORIGIN, installment_cents=100))
+                self.pay(charged)
+            case "ended":
+                self.append(plans.ended(self.last, plans.ESTATE, self.today, ORIGIN))
+                self.owed_cents = list(self.paid_cents)
+            case "placed" if held_cents := self.last.balance_cents(plans.PLAN_HELD):
+                self.append(plans.held_placed(self.last, plan.line, held_cents, self.today, ORIGIN))
 
     def _principal(self, cents: int) -> None:
         self.append(plans.principal_payment(self.last, cents, self.today, ORIGIN))
@@ -114,11 +129,13 @@ class Model:
         assert all(cents >= 0 for cents in plan.debts_cents)
         if plan.status is PlanStatus.LAPSED:
             assert plan.balance_cents == 0
-            assert self.last.balance_cents("plan_held") == -self.last.balance_cents("cash")
+            kept_cents = self.last.balance_cents("plan_held") + self.last.balance_cents("plan_payable")
+            assert kept_cents == -self.last.balance_cents("cash")
             return
         owed = zip(self.owed_cents, self.paid_cents, strict=True)
         assert list(plan.debts_cents) == [due - paid for due, paid in owed]
-        assert (plan.status is PlanStatus.PAID) == (not plan.balance_cents and plan.status is not PlanStatus.PRINCIPAL)
+        over = plan.status in (PlanStatus.PAID, PlanStatus.ENDED)
+        assert over == (not plan.balance_cents and plan.status is not PlanStatus.PRINCIPAL)
         for month in (self.today, self.today + timedelta(days=31)):
             installment, arrears = plan.order_cents(month)
             assert installment >= 0
