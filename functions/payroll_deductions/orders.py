@@ -14,7 +14,7 @@ from retiro.ledger.evidence import Evidence
 from retiro.ledger.lines import Draft, Line
 from retiro.ledger.plans import ORDER_REVERSAL_RUN, ORDER_RUN, Plan, PlanStatus
 from retiro.ledger.savings import Origin
-from retiro.registry.deduction_orders import Order, ordered_month_item, orders_of, put_order, withdraw_order
+from retiro.registry.deduction_orders import Order, note_month, put_order, withdraw_order
 from retiro.registry.participants import profile_of
 from retiro.registry.roster import Holder
 from retiro.registry.runs import Chunk, Run, RunBook, RunId
@@ -223,8 +223,7 @@ class OrderIndex:
                 order = Order(passbook, facts["installment"], facts["arrears"], sequence)
                 put_order(self.registry, payer_id, month, order)
         for payer_id in sorted(payers):
-            left = next(orders_of(self.registry, payer_id, run_id.period), None)
-            self.registry.put(ordered_month_item(payer_id, run_id.period, withdrawn=left is None))
+            note_month(self.registry, payer_id, run_id.period, is_reversal=run_id.kind == ORDER_REVERSAL_RUN)
 
     def _posted(self, chunk: Chunk) -> Iterator[tuple[str, Mapping[str, Any], int]]:
         """Passbook, facts and sequence of each line that a chunk has posted."""

@@ -8,7 +8,14 @@ import pytest
 from payroll_deductions import order_doors, orders_worker
 from retiro.ledger.verify import verify_passbook
 from retiro.portal.spreadsheets import read_back
-from retiro.registry.deduction_orders import ordered_months, orders_of
+from retiro.registry.deduction_orders import (
+    Order,
+    note_month,
+    ordered_months,
+    orders_of,
+    put_order,
+    withdraw_order,
+)
 from retiro.registry.runs import RunId
 from tests.conftest import Called
 from tests.payment_plans.office import PlansOffice
@@ -257,6 +264,25 @@ def test_nothing_is_taken_back_where_nothing_is_posted(office: PlansOffice) -> N
     office.prepare_orders("2008-10")
     assert office.post(path, body, scopes="runs.approve").code == "not_posted"
     assert office.post(path, {"reason": "No."}, scopes="runs.approve").code == "invalid_input"
+
+
+def test_the_chunks_of_a_reversal_beside_each_other_leave_no_month_that_is_ordered_of_nobody(
+    office: PlansOffice,
+) -> None:
+    """One chunk has still seen the other's order, and notes the month after it."""
+    registry = office.stack.registry
+    for number in (1, 2):
+        put_order(registry, "E-001", "2008-10", Order(f"P-00000{number}", 8_923, 0, 5))
+    note_month(registry, "E-001", "2008-10", is_reversal=False)
+    withdraw_order(registry, "E-001", "2008-10", "P-000001", 6)
+    assert list(ordered_months(registry, "E-001")) == ["2008-10"]
+    withdraw_order(registry, "E-001", "2008-10", "P-000002", 6)
+    for _ in range(2):
+        note_month(registry, "E-001", "2008-10", is_reversal=True)
+    assert list(ordered_months(registry, "E-001")) == []
+    put_order(registry, "E-001", "2008-10", Order("P-000002", 8_923, 0, 7))
+    note_month(registry, "E-001", "2008-10", is_reversal=False)
+    assert list(ordered_months(registry, "E-001")) == ["2008-10"]
 
 
 def test_an_index_that_is_written_late_brings_no_order_back(office: PlansOffice) -> None:

@@ -79,14 +79,26 @@ def orders_for(table: Table, payer_id: str, month: str, participant_ids: Iterabl
     return {item["sk"]: _order(item) for item in items if _stands(item)}
 
 
-def ordered_month_item(payer_id: str, month: str, *, withdrawn: bool = False) -> Item:
-    """What says that a payer was ordered anything in a month, or that all of it was taken back."""
-    return {"pk": _months(payer_id), "sk": month, "withdrawn": withdrawn}
+def ordered_month_item(payer_id: str, month: str, *, reversed_once: bool = False) -> Item:
+    """What says that a payer was ordered anything in a month; and whether any of it was ever taken back."""
+    return {"pk": _months(payer_id), "sk": month, "reversed": reversed_once}
+
+
+def note_month(table: Table, payer_id: str, month: str, *, is_reversal: bool) -> None:
+    """Note that a payer was ordered something in a month, or that something of it was taken back: that stays noted."""
+    if is_reversal:
+        table.put(ordered_month_item(payer_id, month, reversed_once=True))
+        return
+    with suppress(AlreadyThereError):
+        table.insert(ordered_month_item(payer_id, month))
 
 
 def ordered_months(table: Table, payer_id: str) -> Iterator[str]:
     """The months in which something is ordered of a payer, in their order."""
-    return (item["sk"] for item in table.items(_months(payer_id)) if _stands(item))
+    for item in table.items(_months(payer_id)):
+        month = item["sk"]
+        if not item.get("reversed", False) or next(orders_of(table, payer_id, month), None) is not None:
+            yield month
 
 
 def orders_page(
