@@ -108,7 +108,7 @@ class _Account:
     opening: Sequence["TransactWriteItemTypeDef"]
 
 
-class Passbooks:
+class RebuiltPassbooks:
     """Writes passbooks from entries, and reads back what is there."""
 
     def __init__(self, ledger: Ledger, history: str) -> None:
@@ -167,8 +167,8 @@ class Passbooks:
         if mark.sequence == last.sequence:
             return last
         place = (last.passbook, mark.sequence)
-        reached = self._store.get_lines([place])[place]
-        if any(self._next(account, reached)):
+        reached = self._store.get_lines([place]).get(place)
+        if reached is None or any(self._next(account, reached)):
             raise NotTakenError(PASSBOOK_MOVED)
         return reached
 
@@ -205,7 +205,7 @@ class Posting:
         self._history = history
         self._entries = entries
         self._exceptions = exceptions
-        self._passbooks = Passbooks(ledger, history.hash)
+        self._passbooks = RebuiltPassbooks(ledger, history.hash)
         self._book = RunBook(ledger.registry)
         self._pool = ThreadPoolExecutor(THREADS)
         self._waiting: deque[tuple[str, Future[int]]] = deque()

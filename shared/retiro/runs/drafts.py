@@ -9,7 +9,7 @@ from retiro.ledger.month_ends import MonthEnds
 
 
 def document_of(draft: Draft) -> dict[str, Any]:
-    """The draft in plain values; what is absent is left out."""
+    """The draft in plain values; what is absent is left out. The mark of a rebuild is on no prepared draft."""
     document: dict[str, Any] = {
         "kind": str(draft.kind),
         "effective_on": draft.effective_on.isoformat(),
