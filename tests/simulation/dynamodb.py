@@ -357,7 +357,8 @@ def _value_bytes(attribute: Mapping[str, Any]) -> int:
         case "B":
             return len(value)
         case "N":
-            return (len(value.lstrip("-").strip("0")) + 1) // 2 + 1 + value.startswith("-")
+            digits = len(value.lstrip("-").strip("0"))
+            return (digits + 1) // 2 + 1 + bool(value.startswith("-"))
         case "L":
             return 3 + sum(1 + _value_bytes(one) for one in value)
         case "M":
