@@ -97,7 +97,7 @@ BUGS = (
         "run.number == self.number and ",
         "",
         "fenced",
-        found_at=28,
+        found_at=251,
     ),
     _bug(
         "month-ends forgotten on a late credit",
@@ -113,7 +113,7 @@ BUGS = (
         "if any(until > now for until in book.leases(run.id)):",
         "if False:",
         "after_paused",
-        found_at=53,
+        found_at=56,
     ),
     Bug(
         "a close that trusts the counters, and a throttle that counts as posted",
@@ -173,7 +173,7 @@ BUGS = (
         "settling = kind.settle_late(passbook, own, late, run)",
         "settling = None",
         "late_is_settled",
-        found_at=2,
+        found_at=1,
     ),
     _bug(
         "a prepared line posted as it was on a passbook that has moved",
@@ -192,7 +192,7 @@ BUGS = (
         "month_ends",
         "totals",
         "no_own_fault",
-        found_at=232,
+        found_at=155,
     ),
     _bug(
         "an own update, whose answer was lost, taken for a newer worker",
@@ -200,7 +200,7 @@ BUGS = (
         'if changed.existing is not None and changed.existing["number"] == number:',
         "if False:",
         "no_own_fault",
-        found_at=11,
+        found_at=3,
     ),
     _bug(
         "a request that was just done by its double taken for a fault",
@@ -208,7 +208,7 @@ BUGS = (
         "except (Refusal, LineError):",
         "except Refusal:",
         "no_own_fault",
-        found_at=26,
+        found_at=7,
     ),
     _bug(
         "a cent less passed on than is credited",
@@ -259,7 +259,7 @@ BUGS = (
         "for page in range(pages)",
         "for page in range(min(pages, 1))",
         "returned_whole",
-        found_at=7,
+        found_at=9,
     ),
     Bug(
         "a last installment that isn't cut to what is owed",
@@ -285,7 +285,7 @@ BUGS = (
         "pension.starts_on <= day.replace(day=1):",
         "plan_ordered",
         "plan_order",
-        found_at=69,
+        found_at=137,
     ),
     _bug(
         "a validation that was overtaken and ends as if it weren't",
@@ -301,7 +301,7 @@ BUGS = (
         "except ClearingError:",
         "except ZeroDivisionError:",
         "no_own_fault",
-        found_at=17,
+        found_at=27,
     ),
     _bug(
         "a paid plan that a returned installment doesn't open again",
@@ -311,7 +311,7 @@ BUGS = (
         "plan_lines",
         "plan_total",
         "plan_ordered",
-        found_at=27,
+        found_at=129,
     ),
     _bug(
         "an order taken back that its payer still reads",
@@ -319,7 +319,7 @@ BUGS = (
         '{"withdrawn": True}',
         '{"withdrawn": False}',
         "plan_index",
-        found_at=7,
+        found_at=27,
     ),
     _bug(
         "a payoff that is a cent off",
