@@ -2,9 +2,10 @@
 
 from dataclasses import dataclass
 from datetime import date
+from functools import cache
+from typing import TYPE_CHECKING
 
 from annuities import office
-from annuities.determined import Facts
 from annuities.entries import Entries
 from annuities.payroll import Payrolls
 from retiro.ledger.board import BoardBook
@@ -18,6 +19,9 @@ from retiro.registry.table import Table
 from retiro.rules.calendar import puerto_rico_date
 from retiro.rules.judiciary_hybrid import SECTION, SYSTEM
 from retiro.rules.refusals import Refusal, RefusalCode
+
+if TYPE_CHECKING:
+    from annuities.determined import Facts
 
 
 @dataclass(frozen=True)
@@ -35,8 +39,10 @@ class World:
         """Today in Puerto Rico."""
         return puerto_rico_date(self.passbooks.clock())
 
-    def facts(self, participant_id: str, last: Line | None = None) -> Facts:
+    def facts(self, participant_id: str, last: Line | None = None) -> "Facts":
         """What determinations look at; up to `last`, where a decision is guarded by it. Raises `Refusal`."""
+        from annuities.determined import Facts  # noqa: PLC0415  # the payrolls' doors determine nothing
+
         history = self.passbooks.history(participant_id) if last is None else self.passbooks.store.through(last)
         if not history:
             raise Refusal(
@@ -58,6 +64,7 @@ class World:
         return profile
 
 
+@cache
 def world() -> World:
     """Everything that the routes act on."""
     payrolls = office.payrolls()

@@ -2,6 +2,6 @@
 
 import gc
 
-gc.set_threshold(10_000, 20, 20)
+gc.set_threshold(100_000, 20, 20)
 # What loads makes objects and hardly any garbage. At Python's threshold of 700 the collector would walk through all of
-# botocore and pydantic twice more while a function starts, a tenth of that time; later it comes more rarely.
+# botocore and pydantic again and again while a function starts, a tenth of that time. Later it comes more rarely.

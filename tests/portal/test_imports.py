@@ -1,13 +1,12 @@
 """What a function loads when it starts: a worker has no doors, and nobody makes a client or reads the environment."""
 
+import importlib
 import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-
-from payroll_deductions.portal import portal
 
 ROOT = Path(__file__).parents[2]
 DOORS = (
@@ -53,8 +52,10 @@ def test_a_handler_loads_neither_the_descriptions_maker_nor_a_tool_of_the_desk(m
     assert "aws_lambda_powertools.event_handler.openapi.models" not in names
 
 
-def test_doors_are_loaded_when_somebody_comes_to_them_and_are_those_behind_the_first_word_of_their_paths():
-    names = loaded("payroll_deductions.api")
-    assert [name for name in names if name.startswith("payroll_deductions.") and name.endswith("_doors")] == []
+@pytest.mark.parametrize("function", ["annuities", "payroll_deductions"])
+def test_doors_are_loaded_when_somebody_comes_and_are_those_behind_the_first_word_of_their_paths(function):
+    names = loaded(f"{function}.api")
+    assert [name for name in names if name.startswith(f"{function}.") and name.endswith("_doors")] == []
+    portal = importlib.import_module(f"{function}.portal").portal
     behind = {(route.path.split("/")[1], route.function.__module__) for route in portal.routes}
     assert behind == set(portal.doors.items())
