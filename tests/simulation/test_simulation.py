@@ -49,10 +49,11 @@ def test_the_code_is_sound_again_once_a_bug_is_taken_out():
     assert simulate(0).invariant is None
 
 
-def test_a_seed_does_the_same_call_by_call_in_another_process_with_other_hashes():
+@pytest.mark.parametrize("seed", [7, 8, 19])
+def test_a_seed_does_the_same_call_by_call_in_another_process_with_other_hashes(seed: int):
     def digest(hash_seed: str) -> str:
         environment = os.environ | {"PYTHONHASHSEED": hash_seed, "PYTHONPATH": "shared:functions"}
-        command = [sys.executable, "-m", "tests.simulation", "--seed", "7", "--trace"]
+        command = [sys.executable, "-m", "tests.simulation", "--seed", str(seed), "--trace"]
         done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, check=True)
         assert done.stdout.count(b"\n") > 1_000
         return hashlib.sha256(done.stdout).hexdigest()
