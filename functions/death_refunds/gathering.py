@@ -8,12 +8,11 @@ the payments made, the debts, and the designation recognized last.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from death_refunds.claims import Claim
 from retiro.ledger import exits, hybrid
 from retiro.ledger.annuities import ANNUITY_RUN
-from retiro.ledger.figures import Figures
 from retiro.ledger.lines import SAVINGS, Line
 from retiro.ledger.savings import CONTRIBUTIONS, TRANSFERS, YIELDS
 from retiro.rules.calendar import Semester
@@ -28,6 +27,9 @@ from retiro.rules.judiciary_hybrid import (
     provisional_yield,
 )
 from retiro.rules.money import format_cents
+
+if TYPE_CHECKING:
+    from retiro.ledger.figures import Figures
 
 CLAIM_SETTINGS = ("predeceased_share", "lump_sum_with_transfer_annuity", "pensioner_debts")
 
@@ -92,7 +94,7 @@ class Case:
     """A passbook, its Board's figures, the day of death, the designation that counts, and the claim."""
 
     history: Sequence[Line]
-    figures: Figures
+    figures: "Figures"
     death_date: date
     designation: Mapping[str, Any] | None
     claim: Claim

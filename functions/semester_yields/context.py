@@ -11,9 +11,8 @@ from fractions import Fraction
 from functools import cached_property, lru_cache
 from typing import Any
 
-from retiro.ledger.board import Figures
 from retiro.ledger.encoding import canonical
-from retiro.ledger.figures import HYBRID_RETURN, HYBRID_RETURN_SETTINGS, SAVINGS_SETTINGS
+from retiro.ledger.figures import HYBRID_RETURN, HYBRID_RETURN_SETTINGS, SAVINGS_SETTINGS, Figures
 from retiro.ledger.lines import YIELD_RUN
 from retiro.rules.calendar import Semester, yield_date
 from retiro.rules.judiciary_hybrid import SECTION as SECTION_242B

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 
-from retiro.ledger.board import BoardBook, Figures
+from retiro.ledger.board import BoardBook
+from retiro.ledger.figures import Figures
 from retiro.registry.runs import Chunk, Phase, Run, RunBook, RunStatus
 from retiro.rules.calendar import Semester, puerto_rico_date
 from retiro.rules.version import RULES_VERSION

@@ -8,9 +8,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from retiro.ledger.figures import Figures
 from retiro.ledger.hybrid import HYBRID_RETURN
 from retiro.ledger.lines import YIELD_RUN, Line, LineKind
 from retiro.ledger.savings import YIELDS, movements_of, posted_semester
@@ -19,6 +18,9 @@ from retiro.rules.judiciary_hybrid import SECTION, complete_months
 from retiro.rules.money import format_cents, format_decimal
 from retiro.rules.receipts import Act, Receipt
 from retiro.rules.refusals import Refusal, RefusalCode
+
+if TYPE_CHECKING:
+    from retiro.ledger.figures import Figures
 
 RETURN_SETTINGS = ("return_at_exit", "average_balance_method", "negative_yield")
 """The settings that a provisional return rests on."""
@@ -34,13 +36,13 @@ class Adopted:
     acts: Mapping[str, Act]
 
 
-def adopted(figures: Figures, names: Sequence[str], on: date) -> Adopted:
+def adopted(figures: "Figures", names: Sequence[str], on: date) -> Adopted:
     """Those of the settings that are in force on a day. What isn't is left to its default, for a quote alone."""
     found = [name for name in names if _is_adopted(figures, name, on)]
     return Adopted(figures.settings(on, found), figures.acts(on, found))
 
 
-def check_adopted(receipt: Receipt, figures: Figures) -> None:
+def check_adopted(receipt: Receipt, figures: "Figures") -> None:
     """No live stack posts on a default: raises `Refusal` `not_in_force` for a setting that no act has adopted."""
     for used in receipt.settings:
         if used.in_force_from is None:
@@ -71,7 +73,7 @@ def return_posted_after_cents(history: Sequence[Line], on: date) -> int:
 
 
 def provisional_given(
-    history: Sequence[Line], semester: Semester, as_of: date, figures: Figures, settings: Mapping[str, str]
+    history: Sequence[Line], semester: Semester, as_of: date, figures: "Figures", settings: Mapping[str, str]
 ) -> dict[str, Any]:
     """What `provisional_yield` takes for a semester under way: opening balance, movements, the Board's percent.
 
@@ -129,7 +131,7 @@ def _reversed(history: Sequence[Line], line: Line) -> Line:
     return history[(line.reverses or line.runs[YIELD_RUN].sequence) - 1]
 
 
-def _is_adopted(figures: Figures, name: str, on: date) -> bool:
+def _is_adopted(figures: "Figures", name: str, on: date) -> bool:
     try:
         figures.setting(name, on)
     except Refusal:
