@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from retiro.on_demand import Loaded, names_of
+from retiro.portal import events
 
 RULES = Path(__file__).parents[2] / "shared" / "retiro" / "rules"
 PACKAGES = ("savings_accounts", "judiciary_hybrid", "payment_plans")
@@ -38,3 +39,17 @@ def test_a_table_is_read_once_and_only_when_somebody_looks():
     assert reads == []
     assert (table["a"], list(table), len(table), table.get("c")) == (1, ["a", "b"], 2, None)
     assert reads == ["read"]
+
+
+@pytest.mark.parametrize(
+    ("path", "word"),
+    [
+        ("/payment-plans", "payment-plans"),
+        ("/v1/payment-plans/PP-1/approval", "payment-plans"),
+        ("/v1", ""),
+        ("/", ""),
+        (None, ""),
+    ],
+)
+def test_doors_are_found_by_the_first_word_of_a_path_whether_or_not_the_stage_stands_before_it(path, word):
+    assert events.first_word({"path": path}) == word
