@@ -199,6 +199,8 @@ class PlanWatch:
     def _death(self, participant_id: str, fact: Mapping[str, Any], expected: _Expected) -> None:
         debtor = self.model.debtors[participant_id]
         plan = self._current(debtor, {"principal", "paying"}, "plan_death")
+        if plan.death is not None:
+            self._not_asked("plan_death", participant_id)
         died_on = date.fromisoformat(fact["death_date"])
         pensioned = debtor.pension_on is not None and debtor.pension_on <= died_on
         plan.death = died_on
@@ -253,7 +255,7 @@ class PlanWatch:
         first = int(page) * CREDITED_ROWS
         numbered = list(enumerate(remitted.rows))[first : first + CREDITED_ROWS]
         credited = []
-        noted = {note["line"]: _cents(note["amount"]) for note in body["unplaced"]}
+        noted = {note["line"]: _cents(note["amount"]) for note in body.get("unplaced", ())}
         # Of one participant's lines a contribution comes before an installment.
         for at, row in sorted(numbered, key=lambda one: one[1].kind != "contribution"):
             line, cents = at + remitted.first_line, row.cents
@@ -461,7 +463,7 @@ def _cents(text: str) -> int:
 
 
 def _body(documents: Sequence[Any], kind: str) -> Mapping[str, Any]:
-    """The body of the evidence of this kind in a transaction."""
-    found = next(document for document in documents if document["pk"].startswith(f"evidence#{kind}#"))
-    body: Mapping[str, Any] = json.loads(found["body"])
+    """The body of the evidence of this kind in a transaction; nothing where it has none."""
+    found = next((document for document in documents if document["pk"].startswith(f"evidence#{kind}#")), None)
+    body: Mapping[str, Any] = {} if found is None else json.loads(found["body"])
     return body

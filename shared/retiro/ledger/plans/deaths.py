@@ -56,8 +56,11 @@ def undecided(last: Line, death_date: date, origin: Origin) -> Draft:
     """A death before any pension, with a plan open: the text says nothing, and a person decides.
 
     `principal` stays in the state where it wasn't paid; the installment, where there was a schedule, is a fact.
+    Raises `Refusal` `plan_not_open`, also where the death is known and charged, `plan_lapsed`.
     """
     plan = open_plan(last, PlanStatus.PRINCIPAL, PlanStatus.PAYING)
+    if plan.death is not None:
+        raise Refusal(RefusalCode.PLAN_NOT_OPEN, f"{SECTION}(f)", status="charged to a death benefit")
     state: dict[str, Any] = {
         "line": plan.line,
         "status": PlanStatus.UNDECIDED.value,
