@@ -208,7 +208,7 @@ BUGS = (
         "except (Refusal, LineError):",
         "except Refusal:",
         "no_own_fault",
-        found_at=7,
+        found_at=9,
     ),
     _bug(
         "a cent less passed on than is credited",
