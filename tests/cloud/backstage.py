@@ -4,6 +4,7 @@ import json
 import os
 import signal
 import subprocess
+import time
 from collections.abc import Iterable, Sequence
 from datetime import date
 from functools import cache, cached_property
@@ -26,6 +27,8 @@ from tests.cloud.waiting import until
 
 YIELD_WORKER = "SemesterYieldsWorker"
 SCHEDULE = "SemesterYieldsSchedule"
+STEP_SECONDS = 0.02
+"""So little that a worker writes no more than a few lines in it."""
 
 
 class Backstage:
@@ -107,14 +110,14 @@ class Backstage:
 
     def signalled(self, logical_id: str, number: signal.Signals) -> list[int]:
         """Send a signal to each process of a function; which they were."""
-        sent = []
-        for pid in self.processes(logical_id):
-            try:
-                os.kill(pid, number)
-            except ProcessLookupError:
-                continue
-            sent.append(pid)
-        return sent
+        return _kill(self.processes(logical_id), number)
+
+    def stepped(self, logical_id: str) -> None:
+        """Let the processes of a function go on for a moment, and stop them where they stand."""
+        pids = self.processes(logical_id)
+        _kill(pids, signal.SIGCONT)
+        time.sleep(STEP_SECONDS)
+        _kill(pids, signal.SIGSTOP)
 
     # --- the state machine ---
 
@@ -153,3 +156,15 @@ class Backstage:
             StackName=self.stack.name, LogicalResourceId=logical_id
         )
         return str(described["StackResourceDetail"]["PhysicalResourceId"])
+
+
+def _kill(pids: Iterable[int], number: signal.Signals) -> list[int]:
+    """Send a signal to each of these processes that is there; which they were."""
+    sent = []
+    for pid in pids:
+        try:
+            os.kill(pid, number)
+        except ProcessLookupError:
+            continue
+        sent.append(pid)
+    return sent

@@ -9,6 +9,8 @@ import signal
 from datetime import date
 from uuid import uuid4
 
+import pytest
+
 from retiro.ledger.lines import LineKind
 from tests.cloud.backstage import YIELD_WORKER, Backstage
 from tests.cloud.office import Office
@@ -18,18 +20,32 @@ YIELD_LINE = 3
 """The sequence of the yield after enrolment and initial transfer."""
 
 
+@pytest.fixture(autouse=True)
+def _workers_go_on(behind):
+    """Whatever a test has stopped, also where it fails in the middle."""
+    yield
+    behind.signalled(YIELD_WORKER, signal.SIGCONT)
+
+
 def people(hundred: int, count: int) -> list[str]:
     return [f"P-{hundred}{number:03d}" for number in range(count)]
 
 
 def approved_and_frozen(office: Office, semester: str, ids: list[str]) -> dict:
-    """Approve the prepared run, and stop its workers' processes where they stand as soon as a line is there."""
+    """Approve the prepared run, and stop its workers' processes where they stand as soon as a line is there.
+
+    They go on by moments from the beginning: at their full speed they would be at the end before anybody looked.
+    """
     behind = office.behind
     prepared = office.prepare(semester)
-    office.approve(prepared["run"]["hash"], semester)
-    until(lambda: behind.count_at(ids, YIELD_LINE), "the first line")
     behind.signalled(YIELD_WORKER, signal.SIGSTOP)
-    assert behind.count_at(ids, YIELD_LINE) < len(ids), "the run was over before its workers were stopped"
+    office.approve(prepared["run"]["hash"], semester)
+
+    def first_lines() -> int:
+        behind.stepped(YIELD_WORKER)
+        return behind.count_at(ids, YIELD_LINE)
+
+    assert until(first_lines, "the first line") < len(ids), "the run was over before its workers were stopped"
     return prepared
 
 
