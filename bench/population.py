@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING, Any
 from bench.accounts import FIGURES, PERCENTS, SELECTIONS, SEMESTER
 from retiro.ledger import savings
 from retiro.ledger.encoding import Item
-from retiro.ledger.figures import SAVINGS_SETTINGS
 from retiro.ledger.lines import Draft, Line, next_line, to_item
 from retiro.ledger.savings import Origin, YieldPosting
 from retiro.registry.roster import Holder, roster_item
 from retiro.registry.table import to_attributes
 from retiro.rules.calendar import Semester
 from retiro.rules.savings_accounts import average_monthly_balance_cents, semester_percent, yield_cents
-from retiro.rules.settings import SETTINGS
+from retiro.rules.settings import SAVINGS_SETTINGS, SETTINGS
 from retiro.rules.version import RULES_VERSION
 
 if TYPE_CHECKING:

@@ -14,8 +14,8 @@ from cli.rebuild.figures import SETTINGS, YIELDS, Figures
 from cli.rebuild.history import PARTICIPANTS, SELECTIONS, TRANSFERS
 from retiro.ledger.encoding import content_hash
 from retiro.ledger.evidence import Evidence
-from retiro.ledger.figures import SAVINGS_SETTINGS
 from retiro.rules.calendar import Semester
+from retiro.rules.settings import SAVINGS_SETTINGS
 
 _FILES = (PARTICIPANTS, TRANSFERS, CONTRIBUTIONS, SELECTIONS, YIELDS, SETTINGS)
 _HASH_DIGITS = 32

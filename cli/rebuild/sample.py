@@ -19,7 +19,6 @@ from cli.files import FileError
 from cli.rebuild.contributions import COLUMNS, CONTRIBUTIONS
 from cli.rebuild.figures import SETTINGS, YIELDS
 from cli.rebuild.history import PARTICIPANTS, SELECTIONS, TRANSFERS
-from retiro.ledger.figures import SAVINGS_SETTINGS
 from retiro.rules import settings as board_settings
 from retiro.rules.calendar import Semester
 from retiro.rules.money import format_cents
@@ -125,7 +124,7 @@ def _write_yields(folder: Path, chance: np.random.Generator) -> None:
 
 def _write_settings(folder: Path) -> None:
     """Each choice that § 786-7 leaves, by its name at the value that the readings give: a ledger takes no default."""
-    rows = [(name, board_settings.SETTINGS[name].default, FIRST.starts_on) for name in SAVINGS_SETTINGS]
+    rows = [(name, board_settings.SETTINGS[name].default, FIRST.starts_on) for name in board_settings.SAVINGS_SETTINGS]
     _write(folder / SETTINGS, ("setting", "value", "in_force_from"), rows)
 
 

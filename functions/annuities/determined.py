@@ -5,7 +5,7 @@ The same request on the same passbook and book gives the same contract, to the b
 
 from dataclasses import dataclass
 from datetime import date, timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from annuities.models import AnnuityQuote, Contract, Correction, FactorSource, FirstMonth, Quoted, Retiring
 from annuities.terms import (
@@ -21,9 +21,7 @@ from annuities.terms import (
 from retiro.ledger import annuities, hybrid
 from retiro.ledger.annuities import Balance, Corrected
 from retiro.ledger.encoding import content_hash
-from retiro.ledger.figures import Figure, Figures
 from retiro.ledger.lines import SAVINGS, Line
-from retiro.ledger.resolutions import AnnuityFactors
 from retiro.ledger.savings import Status
 from retiro.portal import refused
 from retiro.registry.participants import Profile
@@ -33,6 +31,10 @@ from retiro.rules.money import format_decimal
 from retiro.rules.receipts import Receipt
 from retiro.rules.refusals import Refusal, RefusalCode, invalid_input
 
+if TYPE_CHECKING:
+    from retiro.ledger.figures import Figure, Figures
+    from retiro.ledger.resolutions import AnnuityFactors
+
 _ID_DIGITS = 8
 
 
@@ -41,7 +43,7 @@ class Facts:
     """What a determination looks at: the passbook up to the line that guards it, the Board's book, and the day."""
 
     history: list[Line]
-    figures: Figures
+    figures: "Figures"
     today: date
 
     @property
@@ -232,7 +234,7 @@ def _of_contract(terms: Terms, retirement: Retirement, receipts: list[Receipt]) 
     }
 
 
-def _source(table: Figure[AnnuityFactors]) -> FactorSource:
+def _source(table: "Figure[AnnuityFactors]") -> FactorSource:
     adopted = table.value
     return FactorSource(
         resolution_id=table.entry.resolution_id,

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
+from typing import TYPE_CHECKING
 
 from retiro.ledger.annuities import ANNUITY_REVERSAL_RUN, ANNUITY_RUN
 from retiro.ledger.board import BoardBook
-from retiro.ledger.figures import Ending, Figures
 from retiro.ledger.store import LedgerStore
 from retiro.registry.runs import Chunk, Phase, Run, RunBook, RunStatus
 from retiro.rules.calendar import format_month, last_business_day, puerto_rico_date
@@ -15,6 +15,9 @@ from retiro.rules.version import RULES_VERSION
 from retiro.runs.desk import ConflictCode, Desk, RunConflictError
 from retiro.runs.exceptions import Found, exceptions_page
 from retiro.runs.objects import RunObjects
+
+if TYPE_CHECKING:
+    from retiro.ledger.figures import Ending, Figures
 
 PAYMENT_FILE = "payment_file"
 """The detail of a run that names its payment file."""
@@ -46,7 +49,7 @@ class Standing:
     paid_on: date
     attempts: Sequence[Run]
     reversals: Sequence[Run]
-    warnings: Sequence[Ending]
+    warnings: "Sequence[Ending]"
 
 
 @dataclass(frozen=True)
@@ -80,7 +83,7 @@ class Payrolls:
             figures.ending_soon(self.today),
         )
 
-    def warnings(self, on: date) -> list[Ending]:
+    def warnings(self, on: date) -> "list[Ending]":
         """What ends within the next months with nothing adopted after it."""
         return self.board.adopted(SYSTEM).ending_soon(on)
 
@@ -189,7 +192,7 @@ class Payrolls:
         return latest
 
 
-def _paid_on(figures: Figures, month: date) -> date:
+def _paid_on(figures: "Figures", month: date) -> date:
     """The month's last business day."""
     closed = [day for day in figures.closure_days() if (day.year, day.month) == (month.year, month.month)]
     return last_business_day(month, closed)

@@ -15,21 +15,18 @@ from retiro.ledger import exits, hybrid
 from retiro.ledger.annuities import ANNUITY_RUN
 from retiro.ledger.lines import SAVINGS, Line
 from retiro.ledger.savings import CONTRIBUTIONS, TRANSFERS, YIELDS
+from retiro.rules import judiciary_hybrid as rules
 from retiro.rules.calendar import Semester
-from retiro.rules.judiciary_hybrid import (
-    ActiveDeathRefund,
-    AnnuityPayments,
-    PensionerDeathBenefit,
-    ProvisionalYield,
-    active_death_refund,
-    annuity_payments,
-    pensioner_death_benefit,
-    provisional_yield,
-)
 from retiro.rules.money import format_cents
 
 if TYPE_CHECKING:
     from retiro.ledger.figures import Figures
+    from retiro.rules.judiciary_hybrid import (
+        ActiveDeathRefund,
+        AnnuityPayments,
+        PensionerDeathBenefit,
+        ProvisionalYield,
+    )
 
 CLAIM_SETTINGS = ("predeceased_share", "lump_sum_with_transfer_annuity", "pensioner_debts")
 
@@ -43,10 +40,10 @@ class Outcome:
     """
 
     death_date: date
-    benefit: ActiveDeathRefund | PensionerDeathBenefit
+    benefit: "ActiveDeathRefund | PensionerDeathBenefit"
     given: Mapping[str, Any]
-    provisional: ProvisionalYield | None = None
-    payments: AnnuityPayments | None = None
+    provisional: "ProvisionalYield | None" = None
+    payments: "AnnuityPayments | None" = None
     received_cents: int = 0
     unpaid_cents: int = 0
 
@@ -64,24 +61,24 @@ class Outcome:
     @property
     def route(self) -> str:
         """`active_service`, or `pensioner`."""
-        return self.benefit.route if isinstance(self.benefit, PensionerDeathBenefit) else "active_service"
+        return self.benefit.route if isinstance(self.benefit, rules.PensionerDeathBenefit) else "active_service"
 
     @property
     def is_void(self) -> bool:
         """Whether the death has made an annuity void."""
-        return isinstance(self.benefit, PensionerDeathBenefit) and self.benefit.annuity_void
+        return isinstance(self.benefit, rules.PensionerDeathBenefit) and self.benefit.annuity_void
 
     @property
     def gross_cents(self) -> int:
         """Before the debts."""
         benefit = self.benefit
-        return benefit.gross_benefit if isinstance(benefit, PensionerDeathBenefit) else benefit.gross_refund
+        return benefit.gross_benefit if isinstance(benefit, rules.PensionerDeathBenefit) else benefit.gross_refund
 
     @property
     def net_cents(self) -> int:
         """After the debts."""
         benefit = self.benefit
-        return benefit.net_benefit if isinstance(benefit, PensionerDeathBenefit) else benefit.net_refund
+        return benefit.net_benefit if isinstance(benefit, rules.PensionerDeathBenefit) else benefit.net_refund
 
     @property
     def overpaid_cents(self) -> int:
@@ -170,13 +167,13 @@ class Case:
         benefit = self._benefit(given)
         return Outcome(self.death_date, benefit, given, provisional, payments, received_cents, unpaid_cents)
 
-    def _benefit(self, given: Mapping[str, Any]) -> ActiveDeathRefund | PensionerDeathBenefit:
+    def _benefit(self, given: Mapping[str, Any]) -> "ActiveDeathRefund | PensionerDeathBenefit":
         acts = self._claim_settings.acts
         if "contributions" in given:
-            return active_death_refund(active_death_refund.parse(given), acts=acts)
-        return pensioner_death_benefit(pensioner_death_benefit.parse(given), acts=acts)
+            return rules.active_death_refund(rules.active_death_refund.parse(given), acts=acts)
+        return rules.pensioner_death_benefit(rules.pensioner_death_benefit.parse(given), acts=acts)
 
-    def _payments(self, annuity: hybrid.Annuity, made: Sequence[hybrid.Payment]) -> AnnuityPayments:
+    def _payments(self, annuity: hybrid.Annuity, made: Sequence[hybrid.Payment]) -> "AnnuityPayments":
         names = ["first_payment_days"]
         mark = self.last.runs.get(ANNUITY_RUN)
         acts = exits.adopted(self.figures, names, annuity.retired_on).acts
@@ -187,12 +184,12 @@ class Case:
             "paid_through": mark.period if mark and made else None,
             "settings": {"first_payment_days": annuity.first_payment_days},
         }
-        return annuity_payments(annuity_payments.parse(given), acts=acts)
+        return rules.annuity_payments(rules.annuity_payments.parse(given), acts=acts)
 
-    def _provisional(self, semester: Semester, as_of: date) -> ProvisionalYield:
+    def _provisional(self, semester: Semester, as_of: date) -> "ProvisionalYield":
         adopted = exits.adopted(self.figures, exits.RETURN_SETTINGS, as_of)
         given = exits.provisional_given(self.history, semester, as_of, self.figures, adopted.settings)
-        return provisional_yield(provisional_yield.parse(given), acts=adopted.acts)
+        return rules.provisional_yield(rules.provisional_yield.parse(given), acts=adopted.acts)
 
     @property
     def _claim_settings(self) -> exits.Adopted:

@@ -11,8 +11,9 @@ from death_refunds.gathering import Outcome
 from retiro.ledger import hybrid
 from retiro.ledger.lines import SAVINGS, Line, Posting
 from retiro.ledger.savings import YIELDS
+from retiro.rules import judiciary_hybrid
 from retiro.rules.forms import Form
-from retiro.rules.judiciary_hybrid import ANNUITY_PAYMENTS, HEIRS, Payee
+from retiro.rules.judiciary_hybrid import HEIRS, Payee
 from retiro.rules.money import Amount, parse_cents
 
 ESTATE = "estate"
@@ -57,7 +58,7 @@ def payees_of(
 def settlement_postings(last: Line, outcome: Outcome, payees: Sequence[PayeeRow]) -> list[Posting]:
     """The balance, or the reserve, to payees, debts collected and what is to be got back. In balance."""
     collected = {row.name: row.collected for row in outcome.benefit.debts}
-    from_annuity_cents = collected.pop(ANNUITY_PAYMENTS, 0) if outcome.is_void else 0
+    from_annuity_cents = collected.pop(judiciary_hybrid.ANNUITY_PAYMENTS, 0) if outcome.is_void else 0
     postings = [Posting(one.account, one.amount) for one in payees]
     postings.append(Posting(hybrid.DEBTS, sum(collected.values())))
     if outcome.payments is None:

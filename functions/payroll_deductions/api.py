@@ -9,6 +9,6 @@ handler = portal.handler
 
 def world() -> tuple[object, ...]:
     """What the doors work with, each built when its first request comes."""
-    from payroll_deductions import order_doors, plan_doors, remittance_doors  # noqa: PLC0415  # loaded by whose turn it is
+    from payroll_deductions import ageing_doors, order_doors, plan_doors, remittance_doors  # noqa: PLC0415  # loaded by whose turn it is
 
-    return remittance_doors.world(), plan_doors.world(), order_doors.world()
+    return ageing_doors.world(), remittance_doors.world(), plan_doors.world(), order_doors.world()

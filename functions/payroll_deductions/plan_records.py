@@ -3,19 +3,21 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from retiro.ledger import plans
 from retiro.ledger.employers import CASH
 from retiro.ledger.evidence import Evidence
 from retiro.ledger.exits import adopted, check_adopted
-from retiro.ledger.figures import Figures
 from retiro.ledger.lines import Draft, Line, LineKind
 from retiro.ledger.plans import Plan, Terms
 from retiro.ledger.savings import Origin
 from retiro.ledger.store import LedgerStore
 from retiro.rules.money import format_cents, parse_cents
 from retiro.rules.payment_plans import PaymentPlan, payment_plan
+
+if TYPE_CHECKING:
+    from retiro.ledger.figures import Figures
 
 APPLICATION = "plan_application"
 APPROVAL = "plan_approval"
@@ -136,7 +138,7 @@ def record_of(store: LedgerStore, passbook: str, line: int) -> Record | None:
     return Record(identifier, line, history, application, store.get_evidence(APPROVAL, identifier))
 
 
-def determined(figures: Figures, given: dict[str, Any], *, posts: bool = True) -> PaymentPlan:
+def determined(figures: "Figures", given: dict[str, Any], *, posts: bool = True) -> PaymentPlan:
     """The determination, on the settings that the Board has adopted.
 
     Raises `Refusal`: the rules', and `not_in_force` where something is posted on a default.

@@ -2,6 +2,7 @@
 
 from retiro.portal import Portal
 
+_AGEING = "payroll_deductions.ageing_doors"
 _REMITTANCES = "payroll_deductions.remittance_doors"
 _PLANS = "payroll_deductions.plan_doors"
 _ORDERS = "payroll_deductions.order_doors"
@@ -10,7 +11,7 @@ portal = Portal(
     "payroll_deductions",
     doors={
         "payroll-remittances": _REMITTANCES,
-        "remittance-ageing": _REMITTANCES,
+        "remittance-ageing": _AGEING,
         "payment-plans": _PLANS,
         "pension-facts": _PLANS,
         "disclosures": _PLANS,

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from functools import cache
 from http import HTTPStatus
 
-from payroll_deductions.ageing_views import AgeingQuery, AgeingReport, AgeingViews
 from payroll_deductions.crediting import KIND
 from payroll_deductions.findings import Findings
 from payroll_deductions.models import (
@@ -57,7 +56,6 @@ class World:
     findings: Findings
     returns: Returns
     placing: Placing
-    ageing: AgeingViews
 
 
 @cache
@@ -83,7 +81,6 @@ def world() -> World:
         Findings(remittances, tables.files),
         Returns(remittances, return_jobs, starter(RETURN_KIND, return_jobs)),
         Placing(remittances, tables.board),
-        AgeingViews(tables.passbooks, tables.registry),
     )
 
 
@@ -157,9 +154,3 @@ def approve_placement(
 ) -> PlacementView:
     """Do what another person proposed for a line's money."""
     return world().placing.approve(remittance_id, line, body, principal)
-
-
-@portal.get("/remittance-ageing", scopes=_EITHER)
-def read_ageing(query: AgeingQuery, principal: Principal) -> AgeingReport:
-    """Which employers are late with what they withheld, by month and by age."""
-    return world().ageing.report(query, principal)

@@ -9,15 +9,19 @@ from dataclasses import dataclass
 from datetime import date
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from retiro.ledger.encoding import canonical
-from retiro.ledger.figures import HYBRID_RETURN, HYBRID_RETURN_SETTINGS, SAVINGS_SETTINGS, Figures
 from retiro.ledger.lines import YIELD_RUN
 from retiro.rules.calendar import Semester, yield_date
+from retiro.rules.judiciary_hybrid import HYBRID_RETURN
 from retiro.rules.judiciary_hybrid import SECTION as SECTION_242B
 from retiro.rules.savings_accounts import SECTION, OptionYield, option_percents
+from retiro.rules.settings import HYBRID_RETURN_SETTINGS, SAVINGS_SETTINGS
 from retiro.rules.version import RULES_VERSION
+
+if TYPE_CHECKING:
+    from retiro.ledger.figures import Figures
 
 
 @dataclass(frozen=True)
@@ -57,7 +61,7 @@ class FiguresMissingError(Exception):
         self.citation = citation
 
 
-def semester_context(figures: Figures, semester: Semester, today: date) -> dict[str, Any]:
+def semester_context(figures: "Figures", semester: Semester, today: date) -> dict[str, Any]:
     """The context of a semester's run. Raises `SemesterNotOverError`, `FiguresMissingError`."""
     due_on = due_date(figures, semester)
     if today < due_on:
@@ -81,7 +85,7 @@ def semester_context(figures: Figures, semester: Semester, today: date) -> dict[
     }
 
 
-def _option_yields(figures: Figures, semester: Semester) -> dict[str, OptionYield]:
+def _option_yields(figures: "Figures", semester: Semester) -> dict[str, OptionYield]:
     codes = figures.options_in_force(semester.ends_on)
     missing = figures.missing(semester, codes)
     if missing:
@@ -89,19 +93,19 @@ def _option_yields(figures: Figures, semester: Semester) -> dict[str, OptionYiel
     return figures.option_yields(semester, codes)
 
 
-def _hybrid_return(figures: Figures, semester: Semester) -> dict[str, OptionYield]:
+def _hybrid_return(figures: "Figures", semester: Semester) -> dict[str, OptionYield]:
     missing = figures.missing_return(semester)
     if missing:
         raise FiguresMissingError(semester, missing, SECTION_242B)
     return {HYBRID_RETURN: OptionYield(semester_percent=figures.hybrid_return(semester).value)}
 
 
-def due_date(figures: Figures, semester: Semester) -> date:
+def due_date(figures: "Figures", semester: Semester) -> date:
     """The semester's yield date."""
     return yield_date(semester, _closure_days(figures, semester))
 
 
-def _closure_days(figures: Figures, semester: Semester) -> list[date]:
+def _closure_days(figures: "Figures", semester: Semester) -> list[date]:
     """The closure days that lie in the semester: others change nothing of it."""
     return [day for day in figures.closure_days() if semester.starts_on <= day <= semester.ends_on]
 

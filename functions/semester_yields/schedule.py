@@ -14,7 +14,6 @@ from aws_lambda_powertools import Logger, single_metric
 from aws_lambda_powertools.metrics import MetricUnit
 from pydantic import AwareDatetime, BaseModel, ConfigDict, model_validator
 
-from retiro.ledger.figures import Ending
 from retiro.registry.runs import runs_partition
 from retiro.registry.table import Table
 from retiro.rules.calendar import Semester, puerto_rico_date
@@ -26,6 +25,8 @@ from semester_yields.yield_runs import YieldRuns
 
 if TYPE_CHECKING:
     from aws_lambda_powertools.utilities.typing import LambdaContext
+
+    from retiro.ledger.figures import Ending
 
 SCHEDULE = "(schedule)"
 """Who has prepared what nobody asked for. No acting user is written so."""
@@ -125,7 +126,7 @@ def _missed(office: YieldRuns, semester: Semester, today: date) -> tuple[date, .
     return tuple(expected + timedelta(days=count) for count in range((last - expected).days + 1))
 
 
-def _ending(office: YieldRuns) -> list[Ending]:
+def _ending(office: YieldRuns) -> "list[Ending]":
     """The Board's options that end soon with nothing after them: who holds one can't be posted past its end."""
     return office.figures.ending_soon(office.today)
 

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import date
+from typing import TYPE_CHECKING
 
 from retiro.ledger.board import BoardBook
-from retiro.ledger.figures import Figures
 from retiro.registry.runs import Chunk, Phase, Run, RunBook, RunStatus
 from retiro.rules.calendar import Semester, puerto_rico_date
 from retiro.rules.version import RULES_VERSION
@@ -19,6 +19,9 @@ from semester_yields.context import (
     due_date,
     semester_context,
 )
+
+if TYPE_CHECKING:
+    from retiro.ledger.figures import Figures
 
 _STANDS_NOT = frozenset({RunStatus.REVERSED, RunStatus.SUPERSEDED, RunStatus.PREPARING, RunStatus.PREPARED})
 """A run in one of these statuses has nothing in the ledger that stands; nor has one that nobody has approved."""
@@ -67,7 +70,7 @@ class YieldRuns:
         return replace(self, program=program)
 
     @property
-    def figures(self) -> Figures:
+    def figures(self) -> "Figures":
         """What the Board has adopted for the program's fund, read now."""
         return self.board.adopted(self.program.fund)
 

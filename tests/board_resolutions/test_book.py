@@ -8,7 +8,6 @@ import pytest
 from retiro.ledger import encoding
 from retiro.ledger.board import BoardBook, partition
 from retiro.ledger.encoding import UnreadableError
-from retiro.ledger.figures import SAVINGS_SETTINGS
 from retiro.ledger.resolutions import RESOLUTION
 from retiro.ledger.retries import BusyError, Retries
 from retiro.ledger.store import LedgerStore
@@ -16,7 +15,7 @@ from retiro.ledger.verify import FindingCode
 from retiro.ledger.verify_board import verify_book
 from retiro.rules.calendar import Semester
 from retiro.rules.refusals import Refusal, RefusalCode
-from retiro.rules.settings import SETTINGS
+from retiro.rules.settings import SAVINGS_SETTINGS, SETTINGS
 
 FY2025_S2 = Semester.parse("FY2025-S2")
 NOW = datetime(2025, 7, 10, 16, tzinfo=UTC)

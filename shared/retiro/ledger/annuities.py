@@ -12,8 +12,9 @@ from retiro.ledger import hybrid
 from retiro.ledger.hybrid import ANNUITY_ARREARS, ANNUITY_RESERVE, CASH, DEBTS, PAYMENTS_RETURNED, Annuity
 from retiro.ledger.lines import SAVINGS, Draft, Line, LineKind, Posting, RunMark
 from retiro.ledger.savings import YIELDS, Origin, Status, is_late, status_change
+from retiro.rules import judiciary_hybrid
 from retiro.rules.calendar import add_months, format_month, parse_month
-from retiro.rules.judiciary_hybrid import SECTION, payment_cents, payments_through_cents
+from retiro.rules.judiciary_hybrid import SECTION
 from retiro.rules.refusals import Refusal, RefusalCode
 
 ANNUITY_RUN = "annuity"
@@ -119,9 +120,11 @@ def difference_cents(last: Line, annuity: Annuity, corrected: Corrected) -> int:
     if mark is None:
         return 0
     through = parse_month(mark.period)
-    return payments_through_cents(
+    return judiciary_hybrid.payments_through_cents(
         corrected.monthly_cents, corrected.retired_on, through, corrected.first_payment_days
-    ) - payments_through_cents(annuity.monthly_cents, annuity.retired_on, through, annuity.first_payment_days)
+    ) - judiciary_hybrid.payments_through_cents(
+        annuity.monthly_cents, annuity.retired_on, through, annuity.first_payment_days
+    )
 
 
 def correction(last: Line, corrected: Corrected, corrected_on: date, origin: Origin) -> Draft:
@@ -205,7 +208,8 @@ def due(last: Line, month: date) -> Payment | None:
     while months[-1] < month:
         months.append(add_months(months[-1], 1))
     base_cents = sum(
-        payment_cents(annuity.monthly_cents, annuity.retired_on, one, annuity.first_payment_days) for one in months
+        judiciary_hybrid.payment_cents(annuity.monthly_cents, annuity.retired_on, one, annuity.first_payment_days)
+        for one in months
     )
     correction_cents = max(last.balance_cents(ANNUITY_ARREARS), -base_cents)
     owed_cents = max(hybrid.owed_cents(last), 0)

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import TYPE_CHECKING, Any
 
-from retiro.ledger.hybrid import HYBRID_RETURN
 from retiro.ledger.lines import YIELD_RUN, Line, LineKind
 from retiro.ledger.savings import YIELDS, movements_of, posted_semester
+from retiro.rules import judiciary_hybrid
 from retiro.rules.calendar import Semester
-from retiro.rules.judiciary_hybrid import SECTION, complete_months
+from retiro.rules.judiciary_hybrid import HYBRID_RETURN, SECTION
 from retiro.rules.money import format_cents, format_decimal
 from retiro.rules.receipts import Act, Receipt
 from retiro.rules.refusals import Refusal, RefusalCode
@@ -80,7 +80,7 @@ def provisional_given(
     The exit itself is in none of it, nor any return posted for this semester or a later one. Raises `Refusal`
     `not_in_force` where the Board hasn't adopted the percent of the complete months.
     """
-    months = complete_months(semester, as_of)
+    months = judiciary_hybrid.complete_months(semester, as_of)
     earns = months > 0 and settings.get("return_at_exit") != "posted_only"
     opening_cents = 0
     within: list[dict[str, str]] = []

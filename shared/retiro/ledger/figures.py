@@ -30,6 +30,7 @@ from retiro.ledger.resolutions import (
 from retiro.rules import parameters
 from retiro.rules.calendar import Semester, add_months
 from retiro.rules.forms import Sentence
+from retiro.rules.judiciary_hybrid import HYBRID_RETURN
 from retiro.rules.judiciary_hybrid import SECTION as SECTION_242B
 from retiro.rules.judiciary_hybrid.factors import CITATION as FACTOR_CLAUSE
 from retiro.rules.receipts import Act
@@ -37,21 +38,8 @@ from retiro.rules.refusals import Refusal
 from retiro.rules.savings_accounts import FIXED_INCOME, SECTION, SYSTEM_PORTFOLIO, OptionYield
 from retiro.rules.savings_accounts.arithmetic import MONTHS_IN_SEMESTER
 from retiro.rules.savings_accounts.options import clause_of, share_in_force
-from retiro.rules.settings import SETTINGS
+from retiro.rules.settings import HYBRID_RETURN_SETTINGS, SAVINGS_SETTINGS, SETTINGS
 
-SAVINGS_SETTINGS = (
-    "average_balance_method",
-    "cmt_semester_conversion",
-    "portfolio_fee_treatment",
-    "no_selection",
-    "negative_yield",
-)
-"""The settings that a semester's yield rests on: each must be adopted, in force on the semester's last day."""
-
-HYBRID_RETURN_SETTINGS = ("average_balance_method", "negative_yield")
-"""The settings that the hybrid accounts' return rests on: how the balance is averaged, and what a loss does."""
-
-HYBRID_RETURN = "hybrid_return"
 FACTOR_TABLE = "factor_table"
 
 WARNED_MONTHS = 3

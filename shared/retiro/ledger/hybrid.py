@@ -13,12 +13,9 @@ from typing import Any
 from retiro.ledger import savings
 from retiro.ledger.lines import Draft, Line, LineError, LineKind, Posting
 from retiro.ledger.savings import Origin, Status
-from retiro.rules.judiciary_hybrid import SECTION, SYSTEM
+from retiro.rules.judiciary_hybrid import HYBRID_RETURN, SECTION, SYSTEM
 from retiro.rules.refusals import Refusal, RefusalCode
 from retiro.rules.service_lengths import ServiceLength
-
-HYBRID_RETURN = "hybrid_return"
-"""The one option of a judge's account: the Board's percent for the semester."""
 
 ANNUITY_RESERVE = "annuity_reserve"
 """The balance at retirement, less the gross of the payments. What a life outlives or leaves of it is the fund's."""

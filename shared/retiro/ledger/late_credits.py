@@ -7,7 +7,7 @@ determined again as the rules have it, goes into the same line. These drafts are
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from retiro.ledger.lines import YIELD_RUN, Draft, Line, LineError, LineKind, Posting, next_line
 from retiro.ledger.month_ends import from_movements
@@ -33,7 +33,9 @@ from retiro.rules.calendar import Semester
 from retiro.rules.money import format_cents
 from retiro.rules.receipts import Act, part_name
 from retiro.rules.refusals import Refusal, RefusalCode
-from retiro.rules.savings_accounts import LateCredit, SemesterYieldGiven
+
+if TYPE_CHECKING:
+    from retiro.rules.savings_accounts import LateCredit, SemesterYieldGiven
 
 LATE_LINE = "late_line"
 """The fact of a late credit that gives the yield of a line already recorded: that line's sequence."""
@@ -98,7 +100,7 @@ def posted_semesters(history: Sequence[Line], legal_date: date) -> list[Posted]:
 
 def late_credit(
     history: Sequence[Line], late: Late, figures: Mapping[str, AsPosted], origin: Origin
-) -> tuple[Draft, LateCredit]:
+) -> "tuple[Draft, LateCredit]":
     """§ 786-7(a)(2), (3): the credit and the yield differences of every posted semester, and the determination.
 
     `figures` are by semester (`FY2025-S1`). Raises `Refusal`: what the determination does; `status_forbids`; and
@@ -113,14 +115,14 @@ def late_credit(
     return _draft(late, result, origin, against(late.contra, late.amount_cents)), result
 
 
-def as_posted(history: Sequence[Line], posted: Posted, figures: AsPosted) -> SemesterYieldGiven:
+def as_posted(history: Sequence[Line], posted: Posted, figures: AsPosted) -> "SemesterYieldGiven":
     """What `semester_yield` takes to find a posted semester again, as it stands after the late credits since."""
     return savings_accounts.semester_yield.parse(_as_posted(history, posted, figures))
 
 
 def late_yield(
     history: Sequence[Line], sequence: int, figures: Mapping[str, AsPosted], recorded_on: date, origin: Origin
-) -> tuple[Draft, LateCredit]:
+) -> "tuple[Draft, LateCredit]":
     """The yield differences of a line that came between a run's preparation and its posting, so that no figure has it.
 
     The movement itself stands in that line; this one credits the difference alone. Raises as `late_credit` does, and
@@ -263,7 +265,7 @@ def _placed(history: Sequence[Line], late: Late, figures: Mapping[str, AsPosted]
     )
 
 
-def _draft(late: Late, result: LateCredit, origin: Origin, movement: tuple[Posting, ...]) -> Draft:
+def _draft(late: Late, result: "LateCredit", origin: Origin, movement: tuple[Posting, ...]) -> Draft:
     return Draft(
         late.kind,
         late.recorded_on,
@@ -277,7 +279,7 @@ def _draft(late: Late, result: LateCredit, origin: Origin, movement: tuple[Posti
     )
 
 
-def _determined(history: Sequence[Line], movement: tuple[date, int], figures: Mapping[str, AsPosted]) -> LateCredit:
+def _determined(history: Sequence[Line], movement: tuple[date, int], figures: Mapping[str, AsPosted]) -> "LateCredit":
     legal_date, cents = movement
     posted = posted_semesters(history, legal_date)
     semesters = [_as_posted(history, one, figures[str(one.semester)]) for one in posted]
@@ -332,7 +334,7 @@ def _state_when_posted(history: Sequence[Line], posted: Posted) -> Mapping[str, 
     return history[posted.line.sequence - 1].state if posted.line else history[-1].state
 
 
-def _check_reproduced(history: Sequence[Line], posted: Posted, given: SemesterYieldGiven) -> None:
+def _check_reproduced(history: Sequence[Line], posted: Posted, given: "SemesterYieldGiven") -> None:
     """The figures, taken again, must give what stands in the passbook; else a difference from them would be wrong."""
     name = str(posted.semester)
     since = posted.line.sequence if posted.line else 0

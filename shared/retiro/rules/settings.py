@@ -11,7 +11,19 @@ from importlib.resources import files
 from retiro.on_demand import Loaded
 from retiro.rules.forms import Sentence, form_error
 
-_OPTION_CODE = re.compile(r"^[A-Za-z][A-Za-z0-9_]{0,39}$")
+SAVINGS_SETTINGS = (
+    "average_balance_method",
+    "cmt_semester_conversion",
+    "portfolio_fee_treatment",
+    "no_selection",
+    "negative_yield",
+)
+"""The settings that a semester's yield rests on: each must be adopted, in force on the semester's last day."""
+
+HYBRID_RETURN_SETTINGS = ("average_balance_method", "negative_yield")
+"""The settings that the hybrid accounts' return rests on: how the balance is averaged, and what a loss does."""
+
+_OPTION_CODE = r"[A-Za-z][A-Za-z0-9_]{0,39}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +43,7 @@ class Setting:
         return (
             value == self.default
             or value in self.alternatives
-            or (self.takes_option and _OPTION_CODE.fullmatch(value) is not None)
+            or (self.takes_option and re.fullmatch(_OPTION_CODE, value) is not None)
         )
 
 

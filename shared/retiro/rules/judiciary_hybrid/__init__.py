@@ -35,7 +35,7 @@ else:
             "payees": "CHOICES HEIRS Beneficiary ClaimGiven ClaimResult Debt Designation Heir Payee "
             "PersonsDecision shares_of",
             "returns": "ProvisionalYield ProvisionalYieldGiven complete_months provisional_yield",
-            "section": "SECTION SYSTEM",
+            "section": "HYBRID_RETURN SECTION SYSTEM",
             "separations": "SeparationBenefit SeparationBenefitGiven separation_benefit",
         },
     )
