@@ -2,6 +2,6 @@
 
 import gc
 
-gc.set_threshold(100_000, 20, 20)
-# What loads makes objects and hardly any garbage. At Python's threshold of 700 the collector would walk through all of
-# botocore and pydantic again and again while a function starts, a tenth of that time. Later it comes more rarely.
+gc.set_threshold(500_000, 20, 20)
+# More objects than a start makes, and hardly any of them is garbage: at Python's threshold of 700 the collector walks
+# through all of botocore and pydantic again and again, a tenth of a start. Later it comes more rarely.
