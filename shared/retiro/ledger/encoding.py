@@ -82,10 +82,10 @@ def _to_attribute(value: Value) -> "AttributeValueTypeDef":
 
 def _from_attribute(attribute: "AttributeValueTypeDef") -> Value:
     ((kind, value),) = attribute.items()
-    if kind == "S":
-        return str(value)
+    if kind == "S" and isinstance(value, str):
+        return value
     if kind == "N":
-        return _whole_number(str(value))
+        return whole_number(str(value))
     if kind == "M":
         return from_item(cast("Item", value))
     if kind == "L":
@@ -96,8 +96,8 @@ def _from_attribute(attribute: "AttributeValueTypeDef") -> Value:
     raise UnreadableError(msg)
 
 
-def _whole_number(digits: str) -> int:
-    """DynamoDB may give a number back in another form (1E+2); its value must be whole."""
+def whole_number(digits: str) -> int:
+    """A number as DynamoDB gives it back, perhaps in another form (1E+2). Raises `UnreadableError`: it isn't whole."""
     try:
         return int(digits)
     except ValueError:

@@ -188,13 +188,13 @@ class LedgerStore:
         for item in self.items(line_items.partition(passbook), first=first, consistent=consistent):
             yield line_items.from_item(item)
 
-    def through(self, last: Line) -> list[Line]:
+    def through(self, last: Line, *, first: int = 1) -> list[Line]:
         """The lines of a passbook through this one, in order: all that a decision on it may know.
 
         Others may have come after it. They are left out: what is decided on it is then refused its place, and is
         decided again on the newest line.
         """
-        return [line for line in self.lines(last.passbook) if line.sequence <= last.sequence]
+        return [line for line in self.lines(last.passbook, first=first) if line.sequence <= last.sequence]
 
     def items(self, partition: str, *, first: int = 1, consistent: bool = True) -> Iterator[Item]:
         """The items of a chain as they stand, for who checks them; from the sequence `first` on."""

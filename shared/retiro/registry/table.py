@@ -6,10 +6,11 @@ absent.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from botocore.exceptions import ClientError
+
+from retiro.ledger.encoding import whole_number
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -235,7 +236,7 @@ def _from_attribute(attribute: Mapping[str, Any]) -> Any:
     if kind in {"S", "BOOL"}:
         return value
     if kind == "N":
-        return _whole_number(value)
+        return whole_number(value)
     if kind == "M":
         return from_attributes(value)
     if kind == "L":
@@ -244,18 +245,6 @@ def _from_attribute(attribute: Mapping[str, Any]) -> Any:
         return bytes(value)
     msg = f"an item holds no attribute of type {kind}"
     raise TypeError(msg)
-
-
-def _whole_number(digits: str) -> int:
-    """DynamoDB may give a number back in another form (1E+2)."""
-    try:
-        return int(digits)
-    except ValueError:
-        number = Decimal(digits)
-    if number != number.to_integral_value():
-        msg = f"an item holds no number {digits}"
-        raise TypeError(msg)
-    return int(number)
 
 
 def _key(pk: str, sk: str) -> dict[str, Any]:

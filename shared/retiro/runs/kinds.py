@@ -83,8 +83,7 @@ class Passbook:
 
         Where `last` was read eventually, there may be newer ones: they are left out, as what comes of both is one.
         """
-        end = self.last.sequence if self.last else 0
-        return [line for line in self.store.lines(self.id, first=first) if line.sequence <= end]
+        return self.store.through(self.last, first=first) if self.last else []
 
 
 class RunKind(Protocol):
