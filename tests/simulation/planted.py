@@ -187,8 +187,8 @@ BUGS = (
     _bug(
         "a history read eventually",
         kind_items.Passbook.lines,
-        "self.store.lines(self.id, first=first)",
-        "self.store.lines(self.id, first=first, consistent=False)",
+        "self.store.through(self.last, first=first)",
+        "[x for x in self.store.lines(self.id, first=first, consistent=False) if x.sequence <= self.last.sequence]",
         "month_ends",
         "totals",
         "no_own_fault",
