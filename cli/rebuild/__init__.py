@@ -11,6 +11,7 @@
 | `movements` | the contributions one by one, where they go to a ledger |
 | `entries` | what a participant's history writes into the passbook, entry by entry |
 | `evidence` | what those lines rest on: the history's hash, each semester's figures and settings |
+| `approval` | the two persons: who prepares a history, who approves it |
 | `posting` | the run: many lines a transaction, resumed where it stopped |
 | `readback` | statements as the ledger has them, of its lines alone |
 | `writing` | statements.csv and exceptions.csv, both or neither |

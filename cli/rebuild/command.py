@@ -13,6 +13,7 @@ from rich.progress import Progress
 
 from cli.files import FileError
 from cli.rebuild.accounts import HEADER, Accounts
+from cli.rebuild.approval import run_of
 from cli.rebuild.contributions import CONTRIBUTIONS, add_contributions
 from cli.rebuild.credits import MonthlyCredits
 from cli.rebuild.entries import Entries
@@ -29,6 +30,7 @@ from retiro.ledger.retries import BusyError
 from retiro.ledger.store import LedgerStore
 from retiro.portal.principals import ACTING_USER_PATTERN
 from retiro.registry.clock import utc_now
+from retiro.registry.runs import Run, RunBook, RunStatus
 from retiro.registry.table import Table
 from retiro.rules.calendar import Semester, puerto_rico_date
 
@@ -39,7 +41,10 @@ FOLDER = click.Path(path_type=Path, file_okay=False)
 
 @dataclass(frozen=True, slots=True)
 class Rebuilt:
-    """What a rebuild did. `lines`: those that were posted to a ledger, `None` where none was asked for."""
+    """What a rebuild did. `lines`: those that were posted to a ledger, `None` where none was.
+
+    `waiting`: the run that another person has to approve before anything is posted.
+    """
 
     participants: int
     contributions: int
@@ -47,10 +52,13 @@ class Rebuilt:
     last: Semester | None
     exceptions: int
     lines: int | None = None
+    waiting: Run | None = None
 
 
 def rebuild_folder(folder: Path, progress: Progress, post_to: PostTo | None = None) -> Rebuilt:
     """Read the history in a folder, post every semester, and write statements.csv and exceptions.csv there.
+
+    To a ledger it is posted once another person than who prepared it asks for it.
 
     Raises:
         FileError: a file is malformed, and nothing was written.
@@ -73,13 +81,17 @@ def rebuild_folder(folder: Path, progress: Progress, post_to: PostTo | None = No
         advance=lambda done: progress.advance(task, done),
         movements=movements,
     )
-    posting = None
+    posting = waiting = None
     if post_to is not None and movements is not None:
         history = posted_history(folder, figures, puerto_rico_date(post_to.ledger.clock()))
+        run = run_of(RunBook(post_to.ledger.registry), history, post_to.principal, post_to.ledger.clock)
         entries = Entries(
             history.hash, post_to.principal, figures, {one.participant: one for one in transfers}, movements
         )
-        posting = Posting(post_to.ledger, history, entries, exceptions)
+        if run.status is RunStatus.PREPARED:
+            waiting = run
+        else:
+            posting = Posting(post_to.ledger, history, run, entries, exceptions)
     statements = 0
     with put_in_place(folder) as (statements_file, exceptions_file):
         statements_file.write(f"{HEADER}\n")
@@ -95,7 +107,7 @@ def rebuild_folder(folder: Path, progress: Progress, post_to: PostTo | None = No
                     posting.take(number, participant, lines)
         write_exceptions(exceptions_file, exceptions)
     posted = None if posting is None else posting.lines
-    return Rebuilt(len(participants), contributions, statements, figures.last, len(exceptions.rows), posted)
+    return Rebuilt(len(participants), contributions, statements, figures.last, len(exceptions.rows), posted, waiting)
 
 
 def _bytes_of(place: Path) -> int:
@@ -123,8 +135,12 @@ def rebuild() -> None:
 
 @rebuild.command()
 @click.argument("folder", type=FOLDER, metavar="DIR")
-@click.option("--post", is_flag=True, help="Into the ledger of a stack too. Stopped, it goes on where it was.")
-@click.option("--acting-user", envvar="RETIRO_ACTING_USER", help="With --post: the opaque id of who posts.")
+@click.option(
+    "--post",
+    is_flag=True,
+    help="Into the ledger of a stack too: the first person prepares it, another posts it. Stopped, it goes on.",
+)
+@click.option("--acting-user", envvar="RETIRO_ACTING_USER", help="With --post: the opaque id of who asks.")
 @stack_option_if_used
 @click.pass_context
 def run(
@@ -145,6 +161,8 @@ def run(
     except BusyError as busy:
         raise click.ClickException(f"the ledger takes no more for now: {busy}. Begun again, it goes on") from busy
     click.echo(_in_words(rebuilt))
+    if rebuilt.waiting is not None:
+        click.echo(_waits(rebuilt.waiting))
     if rebuilt.exceptions:
         context.exit(EXIT_EXCEPTIONS)
 
@@ -155,6 +173,13 @@ def _in_words(rebuilt: Rebuilt) -> str:
     return (
         f"{rebuilt.participants:,} participants, {rebuilt.contributions:,} contributions, "
         f"{rebuilt.statements:,} statements{through}, {rebuilt.exceptions:,} exceptions{posted}"
+    )
+
+
+def _waits(run: Run) -> str:
+    return (
+        f"Nothing is posted yet: {run.requested_by} has prepared the history {run.id.period}. "
+        "Another person approves and posts it, with the same command"
     )
 
 

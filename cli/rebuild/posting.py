@@ -8,11 +8,11 @@ became of a transaction without an answer is asked of the passbook itself. Parti
 from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
+from cli.rebuild.approval import approved_evidence
 from cli.rebuild.entries import EVIDENCE, Entries, Entry
 from cli.rebuild.evidence import PostedHistory
 from cli.rebuild.exceptions import Exceptions
@@ -20,7 +20,7 @@ from cli.rebuild.history import Participant
 from cli.rebuild.readback import PostedStatements
 from retiro.ledger import evidence as evidence_items
 from retiro.ledger import lines as line_items
-from retiro.ledger.encoding import Item, canonical, size_bytes
+from retiro.ledger.encoding import Item, size_bytes
 from retiro.ledger.evidence import Evidence
 from retiro.ledger.lines import REBUILD_RUN, Line, next_line
 from retiro.ledger.passbooks import RUN_LINE_BYTES_MAX, InvalidTransactionError, LineTooLargeError
@@ -28,8 +28,8 @@ from retiro.ledger.retries import BusyError
 from retiro.ledger.store import LedgerStore, Outcome, UnansweredError
 from retiro.registry.clock import Clock
 from retiro.registry.participants import Profile, opening_items
-from retiro.registry.runs import Phase, Run, RunBook, RunId, RunStatus
-from retiro.registry.table import AlreadyThereError, Table
+from retiro.registry.runs import Run, RunBook, RunStatus
+from retiro.registry.table import Table
 from retiro.rules.calendar import Semester
 from retiro.rules.forms import Sentence
 from retiro.runs.kinds import PARTICIPANT_ERRORS, exception_of
@@ -42,8 +42,8 @@ THREADS = 8
 TRANSACTION_ITEMS = 100
 """Items in a transaction: as many as DynamoDB takes."""
 
-_OF_REBUILD = (RunStatus.POSTING, RunStatus.POSTED, RunStatus.FAILED)
-"""Where a rebuild may stand."""
+_OF_REBUILD = (RunStatus.APPROVED, RunStatus.POSTING, RunStatus.POSTED, RunStatus.FAILED)
+"""Where a rebuild that somebody has approved may stand."""
 
 _WAITING = 8 * THREADS
 """How many accounts are calculated before the oldest of them is posted."""
@@ -198,9 +198,14 @@ class RebuiltPassbooks:
 
 
 class Posting:
-    """A run: every account as it is calculated, in a few threads. Used as a context, which ends with the run's item."""
+    """A run: every account as it is calculated, in a few threads. Used as a context, which ends with the run's item.
 
-    def __init__(self, ledger: Ledger, history: PostedHistory, entries: Entries, exceptions: Exceptions) -> None:
+    `run`: approved, or under way, or over.
+    """
+
+    def __init__(
+        self, ledger: Ledger, history: PostedHistory, run: Run, entries: Entries, exceptions: Exceptions
+    ) -> None:
         self._ledger = ledger
         self._history = history
         self._entries = entries
@@ -209,30 +214,16 @@ class Posting:
         self._book = RunBook(ledger.registry)
         self._pool = ThreadPoolExecutor(THREADS)
         self._waiting: deque[tuple[str, Future[int]]] = deque()
-        self._run: Run
+        self._run = run
         self.lines = 0
         self._not_taken: Counter[str] = Counter()
 
     def __enter__(self) -> Self:
-        """Begin the run, or go on with it: first what the lines rest on, and the run's item."""
-        for one in self._history.evidence:
+        """Begin to post, or go on with it: first what the lines rest on, then the run's item."""
+        for one in approved_evidence(self._history, self._run):
             self._ledger.store.put_evidence(one)
         now = self._ledger.clock()
-        run = Run(
-            RunId(REBUILD_RUN, self._history.hash, 1),
-            RunStatus.POSTING,
-            number=1,
-            phase=Phase.POST,
-            requested_by=self._entries.principal,
-            requested_at=now,
-            started_at=now,
-            context_text=canonical(self._history.evidence[0].body).decode(),
-            details={},
-        )
-        with suppress(AlreadyThereError):
-            self._book.insert(run)
-        there = self._book.get(run.id)
-        self._run = self._book.change(there, *_OF_REBUILD, status=RunStatus.POSTING, started_at=now, result=None)
+        self._run = self._book.change(self._run, *_OF_REBUILD, status=RunStatus.POSTING, started_at=now, result=None)
         return self
 
     def __exit__(

@@ -40,6 +40,8 @@ def test_a_history_is_posted_once_and_the_ledger_gives_its_statements(tmp_path, 
     retiro("rebuild", str(tmp_path))
     calculated = (tmp_path / "statements.csv").read_text("utf-8")
     options = ("--post", "--acting-user", "u-0042", "--cloud", behind.cloud.name)
+    of_another = ("--post", "--acting-user", "u-0041", "--cloud", behind.cloud.name)
+    assert "Nothing is posted yet: u-0041 has prepared" in retiro("rebuild", str(tmp_path), *of_another)
     assert ", 5 statements through FY2015-S2, 0 exceptions, 17 lines posted" in retiro(
         "rebuild", str(tmp_path), *options
     )

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from cli import stacks
 from cli.main import main
-from cli.rebuild import entries, posting
+from cli.rebuild import approval, entries, posting
 from cli.reproduce import reproduced
 from retiro.ledger import savings
 from retiro.ledger.board import BoardBook
@@ -98,7 +98,7 @@ def test_a_history_stands_in_the_passbook_as_if_it_had_been_posted_in_its_time(s
         date(2025, 1, 1),
     )
     run = stack.run(lines[-1].runs["rebuild"].period)
-    assert (run.status, run.requested_by, run.details["result"]) == (
+    assert (run.status, run.details["approved_by"], run.details["result"]) == (
         RunStatus.POSTED, "u-ana", {"lines": 9, "not_taken": {}},
     )  # fmt: skip
 
@@ -236,6 +236,51 @@ def test_a_row_that_was_not_taken_is_not_posted_either(small, stack):
     assert stack.statements() == offline(small)
 
 
+# Two persons
+
+
+def test_who_prepares_a_history_posts_nothing_of_it_however_often(small, stack):
+    for _ in range(2):
+        result = small.prepare()
+        assert (result.exit_code, stack.line_items()) == (0, {})
+        assert "1 statements through FY2025-S2, 0 exceptions\n" in result.output
+        assert "Nothing is posted yet: u-eva has prepared the history" in result.output
+    [(_, _, attempt)] = stack.items()  # the run, and not even evidence
+    assert attempt == "attempt#0001"
+
+
+def test_another_person_approves_the_history_and_both_are_on_the_record(small, stack):
+    posted(small)
+    history = stack.lines(P1)[-1].runs["rebuild"].period
+    run = stack.run(history)
+    assert (run.requested_by, run.details["approved_by"], run.details["hash"]) == ("u-eva", "u-ana", history)
+    body = stack.store.get_evidence("rebuild", history).body
+    assert (body["prepared_by"], body["approved_by"]) == ("u-eva", "u-ana")
+
+
+def test_once_approved_anybody_goes_on_with_it(small, stack, monkeypatch):
+    killed_after_its_first_transaction(small, stack, monkeypatch)
+    assert ", 7 lines posted" in small.prepare().output
+    assert [line.principal for line in stack.lines(P1)] == ["u-ana"] * 2 + ["u-eva"] * 7
+    assert stack.run(stack.lines(P1)[-1].runs["rebuild"].period).details["approved_by"] == "u-ana"
+    assert stack.audit().is_clean
+
+
+def test_an_approval_is_of_the_files_as_they_were_prepared(small, stack):
+    small.prepare()
+    small.contribution("2025-06-16", "1.00", P1)
+    assert "Nothing is posted yet: u-ana has prepared" in small.rebuild("--post", "--acting-user", "u-ana").output
+    assert stack.line_items() == {}
+
+
+def test_an_approval_is_of_the_rules_that_it_was_prepared_by(small, stack, monkeypatch):
+    small.prepare()
+    monkeypatch.setattr(approval, "RULES_VERSION", "another")
+    assert "Nothing is posted yet: u-ana has prepared" in small.rebuild("--post", "--acting-user", "u-ana").output
+    assert stack.line_items() == {}
+    assert ", 9 lines posted" in small.prepare().output
+
+
 # Only onto an empty passbook, only as it was begun
 
 
@@ -350,6 +395,7 @@ def test_a_transaction_that_lost_its_answer_is_found_and_not_done_again(small, s
 
 def test_a_ledger_that_takes_no_more_is_said_and_the_next_run_goes_on(small, stack, monkeypatch):
     monkeypatch.setattr(posting, "TRANSACTION_ITEMS", 5)
+    small.prepare()
     before = {place.name: place.read_bytes() for place in small.folder.iterdir()}
     stack.dynamodb.refuses = 100
     result = small.post()
@@ -399,6 +445,7 @@ def test_killed_at_ten_points_it_goes_on_and_posts_each_line_once_rb_07(history,
         posted(history)
     # Of the transactions that it takes in all: five sixths of them in the mean of ten.
     transactions = whole.dynamodb.calls["transact_write_items"]
+    history.prepare()
     for _ in range(10):
         at = chance.randrange(1, transactions // 6)
         stack.dynamodb.dies(at, "transact_write_items", undone=chance.random() < 0.5)
