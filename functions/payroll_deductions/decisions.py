@@ -166,8 +166,8 @@ class Decisions:
         document = json.loads(item["content"])
         decision = DECISION.validate_json(json.dumps(document["decision"]))
 
-        def decide(_: Line | None) -> Decision:
-            now = self.plans.record(plan_id, principal)
+        def decide(last: Line | None) -> Decision:
+            now = self.plans.record_at(last, plan_id)
             outcome = self._outcome(now, decision, date.fromisoformat(document["on"]), principal)
             if outcome.moves != document["moves"]:
                 raise stale_hash()
@@ -264,7 +264,8 @@ class Decisions:
         if not decision.pay_in:
             return _Outcome([draft])
         latest = plans.plan_of(record.last)
-        into = self.plans.record(plans.plan_id(record.last.passbook, latest.line if latest else record.line), principal)
+        into_line = latest.line if latest else record.line
+        into = self.plans.record_at(record.last, plans.plan_id(record.last.passbook, into_line))
         self.plans.check_takes(into, PlanStatus.PRINCIPAL)
         payment = Paid.model_validate(
             {

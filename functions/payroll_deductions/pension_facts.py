@@ -182,7 +182,7 @@ class PensionFacts:
         plan = plans.plan_of(last)
         if plan is None or plan.status is not PlanStatus.PAYING or plan.terms is not None or plan.death is not None:
             return drafts, []
-        record = records.record_of(self.passbooks.store, last.passbook, plan.line)
+        record = records.record_of(self.passbooks.store, last.passbook, plan.line, last)
         if record is None or record.approved_on is None:
             raise records.EvidenceMissingError(plans.plan_id(last.passbook, plan.line))
         given = record.given(record.approved_on, pension_starts_on=pension.starts_on.isoformat())

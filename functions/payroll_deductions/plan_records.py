@@ -1,7 +1,7 @@
 """A plan as its passbook and its evidence tell it: what was applied for, granted and paid; and its determination."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from typing import TYPE_CHECKING, Any
 
@@ -126,16 +126,26 @@ class Record:
         return None if self.approval is None else date.fromisoformat(self.approval.body["approved_on"])
 
 
-def record_of(store: LedgerStore, passbook: str, line: int) -> Record | None:
-    """The plan that was applied for in this line; `None` where none was."""
-    history = list(store.lines(passbook))
+def record_of(store: LedgerStore, passbook: str, line: int, last: Line | None = None) -> Record | None:
+    """The plan that was applied for in this line; `None` where none was.
+
+    `last`: as of this line of the passbook, where something is decided on it. What came after it isn't seen, nor the
+    approval that came with that.
+    """
+    history = list(store.lines(passbook)) if last is None else store.through(last)
     if not 1 <= line <= len(history) or history[line - 1].kind is not LineKind.PLAN_APPLIED:
         return None
     identifier = plans.plan_id(passbook, line)
     application = store.get_evidence(APPLICATION, identifier)
     if application is None:
         raise EvidenceMissingError(identifier)
-    return Record(identifier, line, history, application, store.get_evidence(APPROVAL, identifier))
+    record = Record(identifier, line, history, application, approval=None)
+    if all(one.kind is not LineKind.PLAN_APPROVED for one in record.lines):
+        return record
+    approval = store.get_evidence(APPROVAL, identifier)
+    if approval is None:
+        raise EvidenceMissingError(identifier)
+    return replace(record, approval=approval)
 
 
 def determined(figures: "Figures", given: dict[str, Any], *, posts: bool = True) -> PaymentPlan:

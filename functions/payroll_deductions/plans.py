@@ -101,8 +101,8 @@ class Plans:
         if body.approved_on.isoformat() < record.application.body["applied_on"]:
             raise invalid_input(SECTION, "approved_on", "before_application")
 
-        def decide(_: Line | None) -> Decision:
-            now = self.record(plan_id, principal)
+        def decide(last: Line | None) -> Decision:
+            now = self.record_at(last, plan_id)
             self.check_takes(now, PlanStatus.APPLIED)
             result = determined(self.board.adopted(FUND), now.given(body.approved_on))
             evidence = records.evidence_of(now.last, result)
@@ -137,8 +137,8 @@ class Plans:
         record = self.record(plan_id, principal)
         self._check_past(body.paid_on, "paid_on")
 
-        def decide(_: Line | None) -> Decision:
-            now = self.record(plan_id, principal)
+        def decide(last: Line | None) -> Decision:
+            now = self.record_at(last, plan_id)
             self.check_takes(now, PlanStatus.PRINCIPAL)
             return self.principal_paid(now, [], body, principal)
 
@@ -150,8 +150,8 @@ class Plans:
         record = self.record(plan_id, principal)
         self._check_past(body.paid_on, "paid_on")
 
-        def decide(_: Line | None) -> Decision:
-            now = self.record(plan_id, principal)
+        def decide(last: Line | None) -> Decision:
+            now = self.record_at(last, plan_id)
             self.check_takes(now, PlanStatus.PRINCIPAL, PlanStatus.PAYING)
             if now.plan.status is not PlanStatus.PRINCIPAL:
                 origin = Origin(principal.label, f"{records.APPROVAL}/{plan_id}", {"reference": body.reference})
@@ -263,6 +263,14 @@ class Plans:
         record = records.record_of(self.passbooks.store, passbook, int(line))
         if record is None:
             raise not_found("unknown_plan", en=f"There is no plan {plan_id}.", es=f"No existe el plan {plan_id}.")
+        return record
+
+    def record_at(self, last: Line | None, plan_id: str) -> Record:
+        """The plan as it stands at a line of its passbook: all that a decision on that line may know."""
+        passbook, _, line = plan_id.partition("_")
+        record = records.record_of(self.passbooks.store, passbook, int(line), known(last, passbook))
+        if record is None:
+            raise records.EvidenceMissingError(plan_id)
         return record
 
     def _view(self, plan_id: str, as_of: date | None = None) -> PlanView:

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from payroll_deductions.plan_records import record_of
 from retiro.rules.calendar import parse_date
 from tests.conftest import Called, Stack, StoppedClock
 from tests.payment_plans.office import PLAN, STANDARD, Executions, PlansOffice
@@ -82,6 +83,18 @@ def test_an_application_that_is_entered_again_replaces_the_one_before(office: Pl
     assert (first.body["plan_id"], second.body["plan_id"]) == ("P-000001_2", "P-000001_3")
     assert office.approve(first).code == "plan_not_open"
     assert office.approve(second).status == 200
+
+
+def test_a_decision_knows_of_a_plan_what_one_line_left_and_nothing_that_came_since(office: PlansOffice) -> None:
+    """Neither the approval, whose evidence is there by now, nor the second payment: 4,000.00 − 1,500.00."""
+    office.approve(office.apply())
+    office.pay("1500.00", "2008-10-15")
+    office.pay("2500.00", "2008-10-15", "C-2")
+    _, applied, approved, first, *_ = office.passbooks.history("P-000001")
+    as_of = [record_of(office.passbooks.store, "P-000001", 2, line) for line in (applied, approved, first)]
+    seen = [(one.plan.status, one.approved_on, one.plan.balance_cents) for one in as_of if one is not None]
+    granted_on = parse_date("2008-10-10")
+    assert seen == [("applied", None, 0), ("principal", granted_on, 400_000), ("principal", granted_on, 250_000)]
 
 
 def test_principal_and_interest_are_paid_off_at_once_to_the_cent(office: PlansOffice) -> None:
