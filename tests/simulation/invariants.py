@@ -2,6 +2,8 @@
 
 inserted_only         nothing in the ledger is overwritten or removed
 key_with_line         a line that no run wrote comes in one transaction with its business key, which names it
+one_passbook          a rebuild's lines come by many of one passbook
+row_once              a history's rows come in their order, once
 evidence_with_line    what a line rests on is there when the line is
 one_fund              no transaction has two funds
 passed_on             what a transaction takes from an employer's clearing is what participants are credited in it
@@ -24,6 +26,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from retiro.ledger.encoding import GENESIS, from_item
+from retiro.ledger.lines import REBUILD_RUN
 from retiro.ledger.verify import _Verifier
 from tests.simulation.dynamodb import Commit
 from tests.simulation.scheduler import Scheduler, ViolationError
@@ -49,6 +52,7 @@ class _Book:
     verifier: _Verifier
     sequence: int = 0
     hash: bytes = GENESIS
+    row: int = 0
     periods: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
 
 
@@ -107,7 +111,10 @@ class Invariants:
             )
             if passed_on:
                 self._fail("passed_on", f"{account} out by {passed_on} cents")
-        if len(lines) == len(documents) == 1 and own_mark(lines[0]) is not None:
+        if len(lines) == len(documents) == 1 and own_marks(lines[0]):
+            return
+        if all(REBUILD_RUN in own_marks(line) for line in lines):
+            self._rebuilt_together(documents, lines)
             return
         keys = [document for document in documents if str(document["pk"]).startswith("key#")]
         places = [(str(line["pk"]).removeprefix("passbook#"), int(line["sk"])) for line in lines]
@@ -136,16 +143,37 @@ class Invariants:
         self._periods(book, document, where)
         self.heads(passbook, sequence, document["hash"])
 
+    def _rebuilt_together(self, documents: list[Any], lines: list[Any]) -> None:
+        """A rebuild's lines come by many of one passbook, which the first transaction opens with its evidence."""
+        others = [str(document["pk"]) for document in documents if document not in lines]
+        if len({line["pk"] for line in lines}) > 1 or any(not pk.startswith("evidence#enrolment#") for pk in others):
+            self._fail("one_passbook", f"{[line['pk'] for line in lines]} with {others}")
+
     def _periods(self, book: _Book, document: Any, where: str) -> None:
-        mark = own_mark(document)
         if document["kind"] in _REVERSED:
             book.periods[_REVERSED[document["kind"]]].pop()
-        if mark is None:
+        marks = own_marks(document)
+        for kind, (period, _) in marks.items():
+            if kind != REBUILD_RUN and period in book.periods[kind] and not kind.endswith("_reversal"):
+                self._fail("period_once", f"{where}: {kind} {period}")
+            book.periods[kind].append(period)
+        if REBUILD_RUN in marks:
+            self._of_history(book, *marks[REBUILD_RUN], where)
             return
+        for kind, (period, attempt) in marks.items():
+            self._of_run((kind, period, attempt), document, where)
+
+    def _of_history(self, book: _Book, history: str, row: int, where: str) -> None:
+        """A history's rows come in their order, once, and when two persons have said so."""
+        if row <= book.row or {*book.periods[REBUILD_RUN]} != {history}:
+            self._fail("row_once", f"{where}: row {row} of {history} after {book.row} of {book.periods[REBUILD_RUN]}")
+        book.row = row
+        status = self.runs.get((REBUILD_RUN, history, 1), {"status": "unknown"})["status"]
+        if status not in {"posting", "posted"}:
+            self._fail("approved_only", f"{where} of the history {history}, which is {status}")
+
+    def _of_run(self, mark: tuple[str, str, int], document: Any, where: str) -> None:
         kind, period, attempt = mark
-        if period in book.periods[kind] and not kind.endswith("_reversal"):
-            self._fail("period_once", f"{where}: {kind} {period}")
-        book.periods[kind].append(period)
         self.written[mark][document["pk"].removeprefix("passbook#")] = document["postings"]
         run = self.runs.get(mark, {"status": "unknown"})
         if run["status"] == "paused" and self.clocks_agree:
@@ -178,9 +206,7 @@ class Invariants:
         self.scheduler.fail(ViolationError(invariant, detail))
 
 
-def own_mark(document: Any) -> tuple[str, str, int] | None:
-    """The run that wrote a line: kind, period, attempt."""
-    for kind, (period, attempt, sequence) in document.get("runs", {}).items():
-        if sequence == int(document["sk"]):
-            return kind, period, attempt
-    return None
+def own_marks(document: Any) -> dict[str, tuple[str, int]]:
+    """The runs that wrote a line, by kind: period and attempt; of a rebuild, the history and its row."""
+    marks = document.get("runs", {}).items()
+    return {kind: (period, attempt) for kind, (period, attempt, at) in marks if at == int(document["sk"])}

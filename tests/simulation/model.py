@@ -88,7 +88,7 @@ class Model:
     """The members, and the money of the employers' remittances: all of it is credited, sooner or later.
 
     Unless the bank takes a deposit back: then what it credited is gone, and what an account can't give back is owed by
-    the employer. `plans` is § 830q's side of it.
+    the employer. `plans` is § 830q's side of it; `rebuilt` what a history left: the selection, and cents.
     """
 
     members: dict[str, Member] = field(default_factory=dict)
@@ -96,6 +96,7 @@ class Model:
     credited: dict[str, "Credited"] = field(default_factory=dict)
     owed: dict[str, dict[str, int]] = field(default_factory=dict)
     plans: PlansModel = field(default_factory=PlansModel)
+    rebuilt: dict[str, tuple[Mapping[str, int], int]] = field(default_factory=dict)
 
     def credit(self, remittance_id: str, employer_id: str, day: date, amounts: Mapping[str, int]) -> None:
         """A remittance whose deposit was confirmed."""

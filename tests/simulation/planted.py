@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from types import FunctionType
 from typing import Any
 
+from cli.rebuild import approval
+from cli.rebuild import posting as posting_history
 from payroll_deductions import crediting, placing, returning
 from retiro.ledger import late_credits, lines, passbooks, store
 from retiro.ledger.plans import drafting, figures, installments, payers
@@ -320,6 +322,43 @@ BUGS = (
         '{"withdrawn": False}',
         "plan_index",
         found_at=27,
+    ),
+    _bug(
+        "who prepared a history may post it",
+        approval.run_of,
+        "if run.requested_by != person:",
+        "if True:",
+        "two_persons",
+        found_at=13,
+    ),
+    _bug(
+        "a history gone on with a row too early",
+        posting_history.RebuiltPassbooks._next,
+        "account.entries[first_row:], start=first_row + 1",
+        "account.entries[first_row - (first_row > 1) :], start=first_row + 1",
+        "row_once",
+        "rebuilt",
+        "no_own_fault",
+        found_at=13,
+    ),
+    _bug(
+        "a refused transaction of a history taken for done",
+        posting_history.RebuiltPassbooks._written,
+        "return not reasons",
+        "return True",
+        "sequence",
+        "rebuilt",
+        "no_own_fault",
+        found_at=53,
+    ),
+    _bug(
+        "a passbook that somebody opened taken for the history's own",
+        posting_history.RebuiltPassbooks._reached,
+        "raise NotTakenError(PASSBOOK_NOT_EMPTY)",
+        "return last",
+        "rebuilt",
+        "no_own_fault",
+        found_at=93,
     ),
     _bug(
         "a payoff that is a cent off",

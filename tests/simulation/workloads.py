@@ -31,6 +31,7 @@ from tests.simulation.asking import expect_done, expect_refused
 from tests.simulation.deductions import CREDITED_ROWS
 from tests.simulation.model import SEMESTERS, Member
 from tests.simulation.payrolls import payrolls
+from tests.simulation.rebuilding import rebuilding
 from tests.simulation.settlements import settlements
 from tests.simulation.world import EMPLOYERS, Host, World, principal
 
@@ -419,15 +420,30 @@ RETURNS: Mapping[str, Workload] = {
 }
 """Savings accounts whose contributions' deposits the bank takes back."""
 
-WORKLOADS = {**SAVINGS, **PLANS, **RETURNS}
+REBUILDS: Mapping[str, Workload] = {
+    "rebuild": rebuilding,
+    "enrolments": enrolments,
+    "remittances": remittances,
+    "selections": selections,
+    "yields": yields,
+    "schedule": schedule,
+    "audits": audits,
+    "clocks": clocks,
+}
+"""Savings accounts, and others whose history is posted meanwhile."""
+
+WORKLOADS = {**SAVINGS, **PLANS, **RETURNS, **REBUILDS}
 """Each is a task; a seed takes those of one side, and its chance says how they meet."""
 
 
 def of_seed(seed: int) -> Mapping[str, Workload]:
-    """The workloads that a seed takes: one in twenty has deposits that are returned, of the others in 7 and 9 plans."""
-    if seed % 20 == _RETURNS:
-        return RETURNS
+    """The workloads that a seed takes.
+
+    One in twenty has deposits that are returned, one a history to rebuild; of the others those in 7 and 9 have plans.
+    """
+    if seed % 20 in _RARE:
+        return _RARE[seed % 20]
     return PLANS if seed % 10 in _PLANS else SAVINGS
 
 
-_RETURNS, _PLANS = 19, {7, 9}
+_RARE, _PLANS = {13: REBUILDS, 19: RETURNS}, {7, 9}

@@ -79,7 +79,8 @@ REFUSALS = (
 )  # fmt: skip
 """What an operation may be answered with, for good: nothing of it may have been done."""
 
-_NO_FAULT = (BusyError, HTTPClientError, UnreachableError, machine.RunFailedError, ItemsUnreadError)
+NO_FAULT = (BusyError, HTTPClientError, UnreachableError, machine.RunFailedError, ItemsUnreadError)
+"""What an attempt may end with that is no fault of ours: it is made again."""
 
 
 @dataclass(frozen=True)
@@ -248,7 +249,7 @@ class World:
                     self.scheduler.fail(ViolationError("refused_changes_nothing", detail))
                 self._say(f"is refused {name}: {refusal}")
                 return Refused(refusal)
-            except (DeadError, ClientError, *_NO_FAULT):
+            except (DeadError, ClientError, *NO_FAULT):
                 self.scheduler.sleep(0.5 + self.scheduler.rng.random() * 20)
             else:
                 self._say(f"has done {name}")
@@ -273,7 +274,7 @@ class World:
         )
         try:
             return do(host)
-        except (*REFUSALS, *_NO_FAULT):
+        except (*REFUSALS, *NO_FAULT):
             raise
         except Exception as error:
             if not (isinstance(error, ClientError) and error.response["Error"]["Code"] in wires.TRANSIENT):
@@ -338,7 +339,7 @@ class World:
             record = self.heads[0] if rng.random() < 0.1 else self.heads.pop(0)
             try:
                 self.invoke_on("guard", 60.0, lambda host, record=record: self._bear(host, *record))
-            except (DeadError, ClientError, *_NO_FAULT):
+            except (DeadError, ClientError, *NO_FAULT):
                 self.heads.append(record)
                 self.scheduler.sleep(1.0)
 
@@ -436,11 +437,13 @@ class _InTurn:
 
 
 @contextmanager
-def installed() -> Iterator[None]:
-    """A roster of few shards, pages of few rows, and no threads but the simulation's."""
+def installed(patches: Iterable[tuple[Any, str, Any]] = ()) -> Iterator[None]:
+    """A roster of few shards, pages of few rows, no threads but the simulation's, and what else is otherwise."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(roster, "SHARDS", SHARDS)
         patch.setattr(population, "ThreadPoolExecutor", _InTurn)
         for module, page_rows in deductions.PAGES:
             patch.setattr(module, "PAGE_ROWS", page_rows)
+        for module, name, other in patches:
+            patch.setattr(module, name, other)
         yield
