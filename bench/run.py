@@ -1,13 +1,14 @@
 """A semester's whole run on the local cloud, by the state machine: prepared, posted, closed, over ever more people.
 
-Each size has a cloud of its own. The guard doesn't listen to the ledger's stream here: it would share the two cores.
+Each size has a cloud of its own, and all are there at once, so that a round posts them one after the other. The guard
+doesn't listen to the ledger's stream here: it would share the two cores.
 """
 
 import os
 import subprocess
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from statistics import median
 from typing import Any
 
@@ -26,81 +27,100 @@ from retiro.runs.start import start_execution
 
 SIZES = (1_000, 10_000, 30_000)
 SEMESTERS = 5
-"""How many semesters the smallest population is posted, one after the other: the median is held against."""
+"""How many rounds: in each, every population is posted the same semester, one after the other."""
 
 _WORKER = "SemesterYieldsWorker"
 _LOOK_SECONDS = 0.2
 _KIB_IN_MIB = 1024
 
 
-@dataclass
-class Ran:
-    """Whole runs over one population: seconds by the clock, and the largest resident memory of any worker's process."""
+class Population:
+    """Accounts on a cloud of their own, which are posted semester by semester.
 
-    participants: int
-    seconds: list[float] = field(default_factory=list)
-    peak_kib: int = 0
+    `seconds` is what each took by the clock, `peak_kib` the largest resident memory of any worker's process.
+    """
+
+    def __init__(self, cloud: Cloud, participants: int) -> None:
+        stack = cloud.stack
+        for mapping in stack.client("lambda").list_event_source_mappings()["EventSourceMappings"]:
+            stack.client("lambda").update_event_source_mapping(UUID=mapping["UUID"], Enabled=False)
+        accounts = (few_lines(number) for number in range(1, participants + 1))
+        fill(stack.client("dynamodb"), stack.outputs["LedgerTable"], stack.outputs["RegistryTable"], accounts)
+        worker = _function(stack, _WORKER)
+        self.participants = participants
+        self.seconds: list[float] = []
+        self.peak_kib = 0
+        self._desk = _desk(stack, worker)
+        self._processes = _processes_of(cloud, worker)
 
     @property
     def each_ms(self) -> float:
-        """Milliseconds a participant."""
+        """Milliseconds a participant, the median of all rounds."""
         return 1000 * median(self.seconds) / self.participants
+
+    def post(self, semester: Semester) -> None:
+        """Prepare, approve, post and close. Raises `RuntimeError` where not everybody is posted."""
+        began = time.perf_counter()
+        run = self._desk.request(YIELD_RUN, str(semester), context_of(semester), "u-ana")
+        prepared = self._until(run.id, RunStatus.PREPARED)
+        approved = self._desk.approve([prepared], prepared.details["hash"], "u-luis")
+        posted = self._until(approved.id, RunStatus.POSTED)
+        self.seconds.append(time.perf_counter() - began)
+        if posted.details["result"]["posted"] != self.participants:
+            raise RuntimeError(f"{run.id} posted {posted.details['result']}, of {self.participants:,} participants")
+
+    def _until(self, run_id: RunId, status: RunStatus) -> Run:
+        """The run, once it has a status. Raises `RuntimeError` where it fails."""
+        while True:
+            run = self._desk.book.get(run_id)
+            self.peak_kib = max(self.peak_kib, self._processes())
+            if run.status is status:
+                return run
+            if run.status is RunStatus.FAILED:
+                raise RuntimeError(f"{run_id} has failed: {run.details['failure']}")
+            time.sleep(_LOOK_SECONDS)
 
 
 def measure(sizes: Sequence[int] = SIZES, semesters: int = SEMESTERS) -> list[Measure]:
     """Time a participant by the clock at each size, what it grows by, and the workers' memory."""
-    runs = [whole_run(count, semesters if count == min(sizes) else 1) for count in sizes]
-    few, many = runs[0], runs[-1]
-    growth = f"a participant's time among {few.participants:,}, the median of {len(few.seconds)} runs"
+    with ExitStack() as clouds:
+        populations = [Population(clouds.enter_context(_cloud(count)), count) for count in sizes]
+        semester = SEMESTER
+        for number in range(semesters):
+            for one in populations if number % 2 == 0 else reversed(populations):
+                one.post(semester)
+            semester = semester.next()
+    few, many = populations[0], populations[-1]
+    growth = f"a participant's time among {few.participants:,} in the same round, the median of {semesters}"
     memory = f"the largest worker's process among {few.participants:,}"
+    grown = [
+        (of_many / many.participants) / (of_few / few.participants)
+        for of_few, of_many in zip(few.seconds, many.seconds, strict=True)
+    ]
     return [
         *(
             Measure(f"run.{one.participants}_each", one.each_ms, "ms", "a participant, by the clock, on this machine")
-            for one in runs
+            for one in populations
         ),
-        Measure("run.growth", many.each_ms / few.each_ms, "ratio", growth, at_most(1.15)),
+        Measure("run.growth", median(grown), "ratio", growth, at_most(1.15)),
         *(
             Measure(f"run.{one.participants}_worker_mib", one.peak_kib / _KIB_IN_MIB, "MiB", "the largest worker")
-            for one in runs
+            for one in populations
         ),
         Measure("run.memory_growth", many.peak_kib / few.peak_kib, "ratio", memory, at_most(1.15)),
     ]
 
 
-def whole_run(participants: int, semesters: int) -> Ran:
-    """Post so many semesters to so many participants on a cloud of their own."""
-    cloud = Cloud(f"bench-{os.getpid()}")
+@contextmanager
+def _cloud(participants: int) -> Iterator[Cloud]:
+    """A cloud for so many, which is taken away in the end."""
+    cloud = Cloud(f"bench-{os.getpid()}-{participants}")
     try:
         cloud.start()
         cloud.deploy()
-        return _whole_run(cloud, participants, semesters)
+        yield cloud
     finally:
         cloud.stop()
-
-
-def _whole_run(cloud: Cloud, participants: int, semesters: int) -> Ran:
-    stack = cloud.stack
-    dynamodb = stack.client("dynamodb")
-    for mapping in stack.client("lambda").list_event_source_mappings()["EventSourceMappings"]:
-        stack.client("lambda").update_event_source_mapping(UUID=mapping["UUID"], Enabled=False)
-    population = (few_lines(number) for number in range(1, participants + 1))
-    fill(dynamodb, stack.outputs["LedgerTable"], stack.outputs["RegistryTable"], population)
-    worker = _function(stack, _WORKER)
-    desk = _desk(stack, worker)
-    ran = Ran(participants)
-    processes = _processes_of(cloud, worker)
-    semester = SEMESTER
-    for _ in range(semesters):
-        began = time.perf_counter()
-        run = desk.request(YIELD_RUN, str(semester), context_of(semester), "u-ana")
-        prepared = _until(desk.book, run.id, RunStatus.PREPARED, ran, processes)
-        approved = desk.approve([prepared], prepared.details["hash"], "u-luis")
-        posted = _until(desk.book, approved.id, RunStatus.POSTED, ran, processes)
-        ran.seconds.append(time.perf_counter() - began)
-        if posted.details["result"]["posted"] != participants:
-            raise RuntimeError(f"{run.id} posted {posted.details['result']}, of {participants:,} participants")
-        semester = semester.next()
-    return ran
 
 
 def context_of(semester: Semester) -> dict[str, Any]:
@@ -130,18 +150,6 @@ def _desk(stack: Stack, worker: str) -> Desk:
 
     book = RunBook(Table(stack.client("dynamodb"), stack.outputs["RegistryTable"]))
     return Desk(book, now, start)
-
-
-def _until(book: RunBook, run_id: RunId, status: RunStatus, ran: Ran, processes: Callable[[], int]) -> Run:
-    """The run, once it has a status. Raises `RuntimeError` where it fails."""
-    while True:
-        run = book.get(run_id)
-        ran.peak_kib = max(ran.peak_kib, processes())
-        if run.status is status:
-            return run
-        if run.status is RunStatus.FAILED:
-            raise RuntimeError(f"{run_id} has failed: {run.details['failure']}")
-        time.sleep(_LOOK_SECONDS)
 
 
 def _processes_of(cloud: Cloud, function: str) -> Callable[[], int]:
