@@ -30,9 +30,10 @@ _SAYS = {
         "A million postings, prepared, posted and closed: {usd} USD.",
         "Un millón de asientos, preparados, asentados y cerrados: {usd} USD.",
     ),
+    "prices": Sentence("List prices of us-east-1, no free tier.", "Precios de lista de us-east-1, sin nivel gratuito."),
     "unconfirmed": Sentence(
-        "List prices of us-east-1, no free tier. Not confirmed by a stored copy of the vendor's page (*): {names}.",
-        "Precios de lista de us-east-1, sin nivel gratuito. Sin confirmar por una copia de la página (*): {names}.",
+        "Not confirmed by a stored copy of a page that says so (*): {names}.",
+        "Sin confirmar por una copia de una página que lo diga (*): {names}.",
     ),
 }
 
@@ -128,5 +129,6 @@ def show(console: Console, fleet: Fleet, lines: Sequence[Line], language: str) -
     grid.add_row(say(_SAYS["total"]), "", "", "", usd(total(list(lines))), style="bold")
     console.print(grid)
     console.print(say(_SAYS["million"], usd=usd_in_four_places(total(million_postings()))))
-    names = {line.price.name: say(line.price.label) for line in lines if line.price.unconfirmed}
-    console.print(say(_SAYS["unconfirmed"], names="; ".join(names.values())))
+    console.print(say(_SAYS["prices"]))
+    if names := {line.price.name: say(line.price.label) for line in lines if line.price.unconfirmed}:
+        console.print(say(_SAYS["unconfirmed"], names="; ".join(names.values())))

@@ -2,6 +2,7 @@
 
 import json
 import tomllib
+from dataclasses import replace
 from datetime import date
 from fractions import Fraction
 from pathlib import Path
@@ -91,6 +92,16 @@ def test_the_audit_grows_with_the_years_and_nothing_else_but_storage_does() -> N
     for job, (_, amounts) in JOBS.items():
         differs = total(lines_of(job, amounts(young))) != total(lines_of(job, amounts(old)))
         assert differs == (job in {"audits", "kept"}), job
+
+
+def test_a_price_that_nobody_has_confirmed_has_a_star_and_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = ["--participants", "10", "--employers", "1"]
+    plain = CliRunner().invoke(cost, asked, env={"COLUMNS": "160"}).output
+    assert "*" not in plain
+    monkeypatch.setitem(prices(), "topics", replace(prices()["topics"], confirmed="", unconfirmed="no page was found"))
+    starred = CliRunner().invoke(cost, asked, env={"COLUMNS": "160"}).output
+    assert "SNS, messages*" in starred
+    assert "says so (*): SNS, messages." in starred
 
 
 def test_twice_the_participants_never_cost_less() -> None:
