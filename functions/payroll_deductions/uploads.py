@@ -76,10 +76,14 @@ def put_upload(table: Table, upload: Upload) -> None:
 
 
 def begin_validation(table: Table, upload: Upload, version: str) -> Upload:
-    """Validate this version next. Raises `ChangedError` where another request has begun one meanwhile."""
+    """Validate this version next. Raises `ChangedError` where a request for another has begun one meanwhile."""
     begun = replace(upload, status=UploadStatus.VALIDATING, validation=upload.validation + 1, version=version)
     changes = {"status": begun.status.value, "validation": begun.validation, "version": version}
-    table.update(_key(upload.remittance_id), changes, where={"validation": upload.validation})
+    try:
+        table.update(_key(upload.remittance_id), changes, where={"validation": upload.validation})
+    except ChangedError as changed:
+        if not changed.stands(changes):
+            raise
     return begun
 
 

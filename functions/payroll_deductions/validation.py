@@ -7,7 +7,6 @@ fault. Each of these, done again, writes the same. Nothing in this module knows 
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import date
 from itertools import groupby
@@ -30,8 +29,8 @@ from retiro.ledger.evidence import EvidenceConflictError
 from retiro.ledger.store import LedgerStore
 from retiro.registry.deduction_orders import orders_for, orders_of
 from retiro.registry.participants import profiles_of
-from retiro.registry.remittances import CONTRIBUTION, INSTALLMENT, Remittance, RemittedFile, index_item
-from retiro.registry.table import AlreadyThereError, Table
+from retiro.registry.remittances import CONTRIBUTION, INSTALLMENT, Remittance, RemittedFile, index_entry
+from retiro.registry.table import Table
 
 _KINDS = (CONTRIBUTION, INSTALLMENT)
 
@@ -43,14 +42,12 @@ def payer_of(table: Table, employer_id: str, fund: str, period: str) -> Payer:
 
 
 def accept(store: LedgerStore, table: Table, remittance: Remittance, principal: str, matched: Any) -> None:
-    """Take a remittance: it is found by its month, and then it stands. Raises `EvidenceConflictError`.
+    """Take a remittance, and let it be found by its month, in one transaction. Raises `EvidenceConflictError`.
 
-    The index comes first, so that no remittance stands that the ageing report doesn't know of.
+    So none stands that the ageing report doesn't know of, and none that was refused makes a month look filed.
     """
-    with suppress(AlreadyThereError):
-        table.insert(index_item(remittance))
     try:
-        store.put_evidence(remittance.evidence(principal, matched))
+        store.put_evidence(remittance.evidence(principal, matched), also=[index_entry(table, remittance)])
     except EvidenceConflictError as there:
         # Filed again it may be matched otherwise, by an order that was made meanwhile: what it was first, stands.
         if there.existing.body["content"] != remittance.content:

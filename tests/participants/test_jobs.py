@@ -96,6 +96,23 @@ def test_an_execution_that_takes_a_chunk_over_and_never_hears_of_it_is_not_fence
     assert jobs.advance("F", 0, newer, Cursor(0, ()), Cursor(5, ()))
 
 
+def test_an_end_whose_answer_was_lost_is_an_end(jobs: Jobs, monkeypatch: pytest.MonkeyPatch) -> None:
+    number = jobs.next_number("F")
+    jobs.begin("F", number, 1)
+    jobs.advance("F", 0, number, Cursor(0, ()), Cursor(5, ()))
+    real = Table.update
+
+    def sent_twice(table: Table, *values: Any, **more: Any) -> Any:
+        real(table, *values, **more)
+        return real(table, *values, **more)
+
+    monkeypatch.setattr(Table, "update", sent_twice)
+    jobs.end("F", number)
+    job = jobs.get("F")
+    assert job is not None
+    assert job.status == "done"
+
+
 def test_a_cursor_moves_from_where_it_was_only(jobs: Jobs) -> None:
     number = jobs.next_number("F")
     jobs.begin("F", number, 1)

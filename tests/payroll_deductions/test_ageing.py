@@ -74,6 +74,18 @@ def test_one_remittance_of_two_and_a_deposit_taken_back_are_late(
     assert report(stack, "2025-02-20")["E-001"] == [("2025-01", 5, "not_deposited", 510_51, 0)]
 
 
+def test_a_refused_remittance_makes_no_month_look_filed(
+    *, remit: Callable[..., Any], confirm: Callable[..., Any], stack: Any
+) -> None:
+    """January's reference, deposited, sent again for February: refused, and February is still nobody's."""
+    remit(THREE)
+    confirm()
+    before = stack.registry_items()
+    assert remit(THREE | {"period": "2025-02"}).code == "remittance_reference_used"
+    assert stack.registry_items() == before
+    assert report(stack, "2025-03-16")["E-001"] == [("2025-02", 1, "nothing_filed", 0, 0)]
+
+
 def test_each_party_reads_what_it_reaches(*, remit: Callable[..., Any], call: Callable[..., Any], stack: Any) -> None:
     remit(THREE)
 

@@ -10,7 +10,9 @@ import pytest
 from payroll_deductions import api, file_store, findings, validation, worker
 from payroll_deductions.edits import Edit
 from payroll_deductions.file_store import FILE_BYTES_MAX, PAGE_ROWS
+from payroll_deductions.uploads import Upload, begin_validation, put_upload
 from retiro.ledger.passbooks import Passbooks
+from retiro.registry.table import ChangedError, Table
 from tests.conftest import Context
 from tests.payroll_deductions.plans_at_work import csv_file, open_plan, order, owed_cents
 
@@ -144,6 +146,27 @@ def test_a_refused_file_keeps_all_its_errors_and_the_next_version_may_be_right(
     assert validate()["status"] == "awaiting_deposit"
     versions = stack.s3.list_object_versions(Bucket="retiro-files", Prefix="files/remittances/E-001_2008-10/file")
     assert len(versions["Versions"]) == 2
+
+
+def test_a_validation_whose_beginning_lost_its_answer_is_begun_and_not_refused(
+    stack: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The client sends the update again, which finds what the first one has done."""
+    upload = Upload(
+        "E-001_F-1", "E-001", "F-1", "ERS", "2025-01", "csv", test=False, principal="u-ana via employer-001"
+    )
+    put_upload(stack.registry, upload)
+    real = Table.update
+
+    def sent_twice(table: Table, *values: Any, **more: Any) -> Any:
+        real(table, *values, **more)
+        return real(table, *values, **more)
+
+    monkeypatch.setattr(Table, "update", sent_twice)
+    begun = begin_validation(stack.registry, upload, "3")
+    assert (begun.status, begun.version, begun.validation) == ("validating", "3", upload.validation + 1)
+    with pytest.raises(ChangedError):
+        begin_validation(stack.registry, upload, "4")
 
 
 def test_a_validation_that_stops_goes_on_where_it_was(

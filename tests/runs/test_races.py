@@ -1,12 +1,14 @@
 """Who comes between a look and a write: each time one of the two stands, and nothing is done twice."""
 
 from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
 import pytest
 
-from retiro.registry.runs import Chunk, Phase, Run, RunBook, RunId, RunStatus
+from retiro.registry.runs import Chunk, Phase, Run, RunBook, RunChangedError, RunId, RunStatus
 from retiro.registry.table import Table
+from retiro.runs import machine
 from retiro.runs.desk import ConflictCode, RunConflictError
 from tests.runs.conftest import CONTEXT, LUIS, Office
 from tests.runs.test_interruptions import EACH_ONCE, PROVED
@@ -44,6 +46,54 @@ class Interposed(RunBook):
 
 def interpose(office: Office, name: str, happens: Any) -> None:
     office.shop = replace(office.shop, book=Interposed(office, name, happens))
+
+
+class Repeated(RunBook):
+    """Every change loses its first answer, and the client makes the call again."""
+
+    def change(self, run: Run, *statuses: RunStatus, **changes: Any) -> Run:
+        super().change(run, *statuses, **changes)
+        return super().change(run, *statuses, **changes)
+
+
+def test_a_command_whose_answer_was_lost_is_done_and_not_refused(office: Office) -> None:
+    """A resumption has its execution started, too: else it would stand as posting, and nothing would go on."""
+    book = Repeated(office.shop.book.table)
+    desk = replace(office.desk, book=book)
+    run = desk.approve([office.prepared()], office.run().details["hash"], LUIS)
+    assert desk.pause(run).status == "paused"
+    resumed = desk.resume(office.run())
+    assert (resumed.status, resumed.number) == ("posting", run.number + 1)
+    assert office.executions.names[-1] == resumed.id.execution_name(resumed.number)
+    shop = replace(office.shop, book=book)
+    assert str(machine.failed(shop, resumed, "throttled", "Two accounts.")).endswith("throttled. Two accounts.")
+    assert office.run().details["failure"] == {"code": "throttled", "detail": "Two accounts."}
+
+
+def test_a_superseding_whose_answer_was_lost_is_done(office: Office) -> None:
+    desk = replace(office.desk, book=Repeated(office.shop.book.table))
+    first = office.prepared()
+    assert desk.request("gift", "2025-03", CONTEXT, LUIS).id.attempt == 2
+    assert office.run(first.id).status == "superseded"
+
+
+def test_a_change_to_what_stands_already_by_another_number_is_refused(office: Office) -> None:
+    run = office.approve(office.prepared())
+    desk, book = office.desk, office.shop.book
+    desk.resume(desk.pause(run))
+    with pytest.raises(RunChangedError):
+        book.change(run, RunStatus.APPROVED, status=RunStatus.POSTING)
+
+
+def test_a_pause_that_somebody_ends_by_resuming_answers_as_the_run_stands(office: Office) -> None:
+    run = office.approve(office.prepared())
+    desk = office.desk
+    desk.book.lease(run.id, "a worker", office.clock() + timedelta(seconds=60))
+    pausing = desk.pause(run)
+    assert pausing.status == "pausing"
+    office.clock.now += timedelta(seconds=61)
+    late = replace(desk, book=Interposed(office, "change", lambda: desk.resume(desk.book.get(run.id))))
+    assert late.pause(pausing).status == "posting"
 
 
 def test_two_workers_that_prepare_one_chunk_prepare_each_account_once(office: Office) -> None:

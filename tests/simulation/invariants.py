@@ -39,10 +39,11 @@ _REVERSED = {"reversal": "yield", "order_reversed": "deduction_order"}
 
 @dataclass
 class Operation:
-    """What somebody asks for, through all its attempts: how many items of the ledger it wrote."""
+    """What somebody asks for: how many items of the ledger its attempts wrote, and what of the registry this one."""
 
     name: str
     ledger_writes: int = 0
+    registry_keys: list[tuple[str, str]] = field(default_factory=list)
 
 
 @dataclass
@@ -76,14 +77,16 @@ class Invariants:
     def committed(self, commits: Sequence[Commit]) -> None:
         """Writes that took effect together."""
         ledger = [commit for commit in commits if commit.table == LEDGER]
-        for commit in commits:
-            if commit.table == REGISTRY and commit.key[1].startswith("attempt#") and "kind" in commit.item:
-                self._run_changed(commit)
-        if not ledger:
-            return
+        registry = [commit for commit in commits if commit.table == REGISTRY]
         operation: Operation | None = self.scheduler.current.operation
         if operation is not None:
             operation.ledger_writes += len(ledger)
+            operation.registry_keys += [commit.key for commit in registry if commit.before != commit.after]
+        for commit in registry:
+            if commit.key[1].startswith("attempt#") and "kind" in commit.item:
+                self._run_changed(commit)
+        if not ledger:
+            return
         documents = []
         for commit in ledger:
             if commit.before is not None or commit.after is None:

@@ -14,10 +14,10 @@ from typing import Any
 
 from cli.rebuild import approval
 from cli.rebuild import posting as posting_history
-from payroll_deductions import crediting, placing, returning
+from payroll_deductions import crediting, placing, returning, validation
 from retiro.ledger import late_credits, lines, passbooks, store
 from retiro.ledger.plans import drafting, figures, installments, payers
-from retiro.registry import deduction_orders
+from retiro.registry import deduction_orders, runs
 from retiro.registry import jobs as jobs_items
 from retiro.runs import closing, desk, jobs, machine, population, posting, preparing, workshop
 from retiro.runs import kinds as kind_items
@@ -322,6 +322,21 @@ BUGS = (
         '{"withdrawn": False}',
         "plan_index",
         found_at=27,
+    ),
+    _bug(
+        "an own change of a run, whose answer was lost, taken for another's",
+        runs.RunBook.change,
+        'if there is None or not changed.stands({"number": run.number} | assign, removed):',
+        "if True:",
+        "refused_changes_nothing",
+        found_at=4,
+    ),
+    _bug(
+        "a month that looks filed before the remittance stands",
+        validation.accept,
+        "store.put_evidence(",
+        "store.transact([index_entry(table, remittance)]); store.put_evidence(",
+        "refused_changes_nothing",
     ),
     _bug(
         "who prepared a history may post it",

@@ -79,6 +79,9 @@ REFUSALS = (
 )  # fmt: skip
 """What an operation may be answered with, for good: nothing of it may have been done."""
 
+_TOLD = {"no_money_to_place": "placement#"}
+"""By code, what a refusal may change: the registry is told what the ledger says already, whoever finds out."""
+
 NO_FAULT = (BusyError, HTTPClientError, UnreachableError, machine.RunFailedError, ItemsUnreadError)
 """What an attempt may end with that is no fault of ours: it is made again."""
 
@@ -241,11 +244,16 @@ class World:
         self.operations += 1
         self._say(f"asks {name}")
         while True:
+            operation.registry_keys.clear()
             try:
                 answer = self.invoke_on(name, API_SECONDS, do)
             except REFUSALS as refusal:
-                if operation.ledger_writes:
-                    detail = f"{name} was refused ({refusal}) and wrote {operation.ledger_writes} items"
+                told = _TOLD.get(getattr(refusal, "code", ""), "-")
+                changed = [key for key in operation.registry_keys if not key[0].startswith(told)]
+                if operation.ledger_writes or changed:
+                    detail = (
+                        f"{name} was refused ({refusal!r}), wrote {operation.ledger_writes} items, changed {changed}"
+                    )
                     self.scheduler.fail(ViolationError("refused_changes_nothing", detail))
                 self._say(f"is refused {name}: {refusal}")
                 return Refused(refusal)

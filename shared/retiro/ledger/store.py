@@ -5,6 +5,7 @@ by the item itself, never by a client's token.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -106,13 +107,31 @@ class LedgerStore:
         if existing is not None and existing.get("hash") != item["hash"]:
             raise MovedError(line_items.from_item(existing))
 
-    def put_evidence(self, evidence: Evidence) -> None:
-        """Insert evidence. The same body there already is done; raises `EvidenceConflictError` for another."""
-        existing = self.insert(evidence_items.to_item(evidence))
+    def put_evidence(self, evidence: Evidence, *, also: Sequence["TransactItem"] = ()) -> None:
+        """Insert evidence, and in the same transaction what finds it: writes without a condition of their own.
+
+        The same body there already is done; raises `EvidenceConflictError` for another, and then nothing was written.
+        """
+        item = evidence_items.to_item(evidence)
+        existing = self._insert_with(item, also) if also else self.insert(item)
         if existing is not None:
             there = evidence_items.from_item(existing)
             if there.content_hash != evidence.content_hash:
                 raise EvidenceConflictError(there)
+
+    def _insert_with(self, item: Item, also: Sequence["TransactItem"]) -> Item | None:
+        """`insert`, with more in the same transaction."""
+        for attempt in range(self.retries.attempts_max):
+            with suppress(UnansweredError):
+                reasons = self.transact([self.insertion(item), *also])
+                if not reasons:
+                    return None
+                if any(reason.outcome is Outcome.INVALID for reason in reasons):
+                    raise ValueError("; ".join(reason.message for reason in reasons))
+                if reasons[0].outcome is Outcome.CONDITION_FAILED:
+                    return reasons[0].existing
+            self.retries.pause(attempt)
+        raise self._not_taken(item)
 
     def insert(self, item: Item) -> Item | None:
         """Put an item where there is none: `None` is done, else the item that stands there (perhaps our own)."""
@@ -132,8 +151,10 @@ class LedgerStore:
                 self.retries.pause(attempt)
             else:
                 return None
-        msg = f"{item['pk']['S']} {item['sk']['S']} wasn't taken in {self.retries.attempts_max} attempts"
-        raise BusyError(msg)
+        raise self._not_taken(item)
+
+    def _not_taken(self, item: Item) -> BusyError:
+        return BusyError(f"{item['pk']['S']} {item['sk']['S']} wasn't taken in {self.retries.attempts_max} attempts")
 
     def transact(self, items: Sequence["TransactItem"]) -> tuple[Reason, ...]:
         """Do all or nothing: `()` is done; else a reason for each item, in the order of the request.

@@ -157,7 +157,8 @@ class Jobs:
                 (self._pk(job_id), "status"), {"status": status}, where={"number": number, "status": _OPEN}
             )
         except ChangedError as changed:
-            raise FencedError(job_id) from changed
+            if not changed.stands({"number": number, "status": status}):
+                raise FencedError(job_id) from changed
 
     def _pk(self, job_id: str) -> str:
         return f"{self._kind}#{job_id}"

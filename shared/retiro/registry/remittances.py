@@ -7,12 +7,15 @@ once the fund has seen it.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from retiro.ledger.evidence import Evidence
 from retiro.ledger.store import LedgerStore
-from retiro.registry.table import Item, Table
+from retiro.registry.table import Table, to_attributes
 from retiro.rules.money import format_cents, parse_cents
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb.type_defs import TransactWriteItemTypeDef as TransactItem
 
 REMITTANCE = "remittance"
 DEPOSIT = "deposit"
@@ -192,18 +195,19 @@ def matched_of(store: LedgerStore, remittance_id: str) -> Mapping[str, Any]:
     return matched
 
 
-def index_item(remittance: Remittance) -> Item:
-    """What finds an employer's remittances by month. It stands before the remittance itself does."""
-    return {
+def index_entry(table: Table, remittance: Remittance) -> "TransactItem":
+    """What finds an employer's remittances by month, as a part of the transaction in which the remittance is taken."""
+    item = {
         "pk": _index(remittance.employer_id),
         "sk": f"{remittance.period}#{remittance.remittance_id}",
         "remittance_id": remittance.remittance_id,
         "period": remittance.period,
     }
+    return {"Put": {"TableName": table.name, "Item": to_attributes(item)}}
 
 
 def remittances_by_month(table: Table, employer_id: str) -> Iterator[tuple[str, str]]:
-    """Month and id of each remittance that an employer may have filed, in order of months."""
+    """Month and id of each remittance that an employer has filed, in order of months."""
     return ((item["period"], item["remittance_id"]) for item in table.items(_index(employer_id)))
 
 

@@ -239,9 +239,9 @@ class RunBook:
         return [Run.from_item(item) for item in self.table.items(runs_partition(kind, period), prefix="attempt#")]
 
     def change(self, run: Run, *statuses: RunStatus, **changes: Any) -> Run:
-        """Change the run where it has this number and one of these statuses still.
+        """Change the run where it has this number and one of these statuses still; where it is so already, it is done.
 
-        Raises `RunChangedError` with the run as it stands where it has not.
+        Raises `RunChangedError` with the run as it stands where it is neither.
         """
         assign = {name: _plain(value) for name, value in changes.items() if value is not None}
         removed = [name for name, value in changes.items() if value is None]
@@ -249,7 +249,10 @@ class RunBook:
         try:
             item = self.table.update(run.id.key, assign, remove=removed, where=where)
         except ChangedError as changed:
-            raise RunChangedError(Run.from_item(changed.existing) if changed.existing else None) from changed
+            there = Run.from_item(changed.existing) if changed.existing else None
+            if there is None or not changed.stands({"number": run.number} | assign, removed):
+                raise RunChangedError(there) from changed
+            return there
         return Run.from_item(item)
 
     def fix(self, run: Run, **details: Any) -> Run:

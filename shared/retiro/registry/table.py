@@ -34,6 +34,13 @@ class ChangedError(Exception):
         super().__init__("the item is not as expected")
         self.existing = existing
 
+    def stands(self, assigned: Mapping[str, Any], removed: Sequence[str] = ()) -> bool:
+        """Whether the item is as the write would have left it: ours, whose answer was lost, or another's like it."""
+        item = self.existing
+        if item is None or any(name in item for name in removed):
+            return False
+        return all(item.get(name) == value for name, value in assigned.items())
+
 
 @dataclass(frozen=True)
 class OneOf:

@@ -134,14 +134,17 @@ class Desk:
         """Ask the workers to stop. The run is `paused` when the last has returned; from then nothing is written."""
         if run.status is RunStatus.PAUSED:
             return run
-        try:
-            if run.status is not RunStatus.PAUSING:
+        if run.status is not RunStatus.PAUSING:
+            try:
                 run = self.book.change(run, *_PAUSABLE, status=RunStatus.PAUSING)
+            except RunChangedError as changed:
+                if changed.run is not None and changed.run.status is RunStatus.PAUSED:
+                    return changed.run
+                raise RunConflictError(ConflictCode.NOT_UNDER_WAY, changed.run) from changed
+        try:
             return settle_pause(self.book, self.clock, run)
-        except RunChangedError as changed:
-            if changed.run is not None and changed.run.status is RunStatus.PAUSED:
-                return changed.run
-            raise RunConflictError(ConflictCode.NOT_UNDER_WAY, changed.run) from changed
+        except RunChangedError:
+            return self.book.get(run.id)  # paused by its worker meanwhile, or resumed by somebody: as it stands
 
     def resume(self, run: Run) -> Run:
         """Go on from the durable cursors, under the next number: an execution that still runs is fenced off."""
