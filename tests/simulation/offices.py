@@ -88,6 +88,9 @@ class Hand:
         if not isinstance(stale, Refused):
             self.world.scheduler.fail(ViolationError("two_persons", f"{run.id} was approved by another hash"))
         self._ask(f"approve {run.id}", lambda host: host.desk.approve([host.book.get(run.id)], run_hash, approver))
+        if self.world.scheduler.rng.random() < 3 * self.world.pausing:
+            self.world.scheduler.sleep(self.world.scheduler.rng.random() * 2)  # its workers are at it
+            self._ask(f"pause {run.id} as it posts", lambda host: host.desk.pause(host.book.get(run.id)))
 
     def _is_lost(self, run: Run) -> bool:
         """Whether no execution works on it for a while: it was stopped, or never started."""

@@ -99,7 +99,7 @@ BUGS = (
         "run.number == self.number and ",
         "",
         "fenced",
-        found_at=251,
+        found_at=5,
     ),
     _bug(
         "month-ends forgotten on a late credit",
@@ -115,7 +115,7 @@ BUGS = (
         "if any(until > now for until in book.leases(run.id)):",
         "if False:",
         "after_paused",
-        found_at=56,
+        found_at=23,
     ),
     Bug(
         "a close that trusts the counters, and a throttle that counts as posted",
@@ -136,6 +136,7 @@ BUGS = (
         "return item",
         "is_finished",
         "refused",
+        "evidence_with_line",
         found_at=1,
     ),
     _bug(
@@ -184,7 +185,7 @@ BUGS = (
         "if False:",
         "totals",
         "late_is_named",
-        found_at=25,
+        found_at=11,
     ),
     _bug(
         "a history read eventually",
@@ -194,7 +195,7 @@ BUGS = (
         "month_ends",
         "totals",
         "no_own_fault",
-        found_at=155,
+        found_at=123,
     ),
     _bug(
         "an own update, whose answer was lost, taken for a newer worker",
@@ -202,7 +203,7 @@ BUGS = (
         'if changed.existing is not None and changed.existing["number"] == number:',
         "if False:",
         "no_own_fault",
-        found_at=3,
+        found_at=40,
     ),
     _bug(
         "a request that was just done by its double taken for a fault",
@@ -210,7 +211,7 @@ BUGS = (
         "except (Refusal, LineError):",
         "except Refusal:",
         "no_own_fault",
-        found_at=9,
+        found_at=47,
     ),
     _bug(
         "a cent less passed on than is credited",
@@ -253,7 +254,7 @@ BUGS = (
         "plan_lines",
         "plan_as_asked",
         "no_own_fault",
-        found_at=7,
+        found_at=9,
     ),
     _bug(
         "a return of the first page alone",
@@ -261,7 +262,7 @@ BUGS = (
         "for page in range(pages)",
         "for page in range(min(pages, 1))",
         "returned_whole",
-        found_at=9,
+        found_at=7,
     ),
     Bug(
         "a last installment that isn't cut to what is owed",
@@ -287,7 +288,7 @@ BUGS = (
         "pension.starts_on <= day.replace(day=1):",
         "plan_ordered",
         "plan_order",
-        found_at=137,
+        found_at=29,
     ),
     _bug(
         "a validation that was overtaken and ends as if it weren't",
@@ -303,7 +304,7 @@ BUGS = (
         "except ClearingError:",
         "except ZeroDivisionError:",
         "no_own_fault",
-        found_at=27,
+        found_at=17,
     ),
     _bug(
         "a paid plan that a returned installment doesn't open again",
@@ -313,7 +314,7 @@ BUGS = (
         "plan_lines",
         "plan_total",
         "plan_ordered",
-        found_at=129,
+        found_at=127,
     ),
     _bug(
         "an order taken back that its payer still reads",
@@ -329,7 +330,7 @@ BUGS = (
         'if there is None or not changed.stands({"number": run.number} | assign, removed):',
         "if True:",
         "refused_changes_nothing",
-        found_at=4,
+        found_at=3,
     ),
     _bug(
         "a month that looks filed before the remittance stands",
