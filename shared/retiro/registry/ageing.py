@@ -101,7 +101,7 @@ class Ageing:
         self, employer: Employer, period: str, remittance_ids: Sequence[str], as_of: date, *, is_ordered: bool
     ) -> OverdueMonth | None:
         """The month where it is late; `None` where all that was filed for it is deposited."""
-        withheld_cents = [cents for one in remittance_ids if (cents := self._withheld_cents(one, as_of)) is not None]
+        withheld_cents = [self._withheld_cents(one, as_of) for one in remittance_ids]
         if withheld_cents and not any(withheld_cents):
             return None
         due = due_on(date.fromisoformat(f"{period}-01"))
@@ -115,14 +115,16 @@ class Ageing:
             sum(order.total_cents for order in ordered),
         )
 
-    def _withheld_cents(self, remittance_id: str, as_of: date) -> int | None:
-        """What of a remittance is withheld and not with the fund; `None` where the remittance was never taken."""
+    def _withheld_cents(self, remittance_id: str, as_of: date) -> int:
+        """What of a remittance is withheld and not with the fund."""
         deposited = deposit_of(self.store, remittance_id)
         if deposited is not None and deposited.value_date <= as_of:
             returned = return_of(self.store, remittance_id)
             return deposited.amount_cents if returned is not None and returned.returned_on <= as_of else 0
         remittance = remittance_of(self.store, remittance_id)
-        return None if remittance is None else remittance.total_cents
+        if remittance is None:
+            raise LookupError(f"{remittance_id} is found by its month, and isn't there")
+        return remittance.total_cents
 
 
 def _due(first: str | None, as_of: date) -> list[str]:
