@@ -2,7 +2,9 @@
 
 from contextlib import suppress
 from dataclasses import replace
+from datetime import datetime
 
+from cli.files import FileError
 from cli.rebuild.evidence import PostedHistory
 from retiro.ledger.encoding import canonical
 from retiro.ledger.evidence import Evidence
@@ -16,8 +18,11 @@ from retiro.rules.version import RULES_VERSION
 def run_of(book: RunBook, history: PostedHistory, person: str, clock: Clock) -> Run:
     """The run of a history, as this person's word leaves it: prepared by the first, approved by any other.
 
-    What is approved is the history by its hash, under the rules that prepared it: under others it is prepared anew.
-    Where it is approved already it stays so, whoever asks.
+    What is approved is the history by its hash, under the rules that prepared it: under others it is prepared anew, as
+    long as nothing is posted. Where it is approved it stays so, whoever asks.
+
+    Raises:
+        FileError: it is posted in part, by other rules than these.
     """
     now = clock()
     context = canonical({**history.evidence[0].body, "rules_version": RULES_VERSION}).decode()
@@ -26,17 +31,28 @@ def run_of(book: RunBook, history: PostedHistory, person: str, clock: Clock) -> 
     with suppress(AlreadyThereError):  # by whomever and whenever: how it stands is what counts
         book.insert(Run(run_id, RunStatus.PREPARED, 1, Phase.PREPARE, person, now, now, context, details))
     run = book.get(run_id)
-    if run.status is not RunStatus.PREPARED:
+    if run.context_text != context and run.status is not RunStatus.POSTED:
+        return _prepared_anew(book, run, person, now, context)
+    if run.status is not RunStatus.PREPARED or run.requested_by == person:
         return run
+    approved = {"status": RunStatus.APPROVED, "approved_by": person, "approved_at": now}
     try:
-        if run.context_text != context:
-            return book.change(run, RunStatus.PREPARED, context=context, requested_by=person, requested_at=now)
-        if run.requested_by != person:
-            approved = {"status": RunStatus.APPROVED, "approved_by": person, "approved_at": now}
-            return book.change(run, RunStatus.PREPARED, phase=Phase.POST, **approved)
+        return book.change(run, RunStatus.PREPARED, phase=Phase.POST, **approved)
     except RunChangedError:
         return book.get(run_id)
-    return run
+
+
+def _prepared_anew(book: RunBook, run: Run, person: str, now: datetime, context: str) -> Run:
+    """What other rules prepared, or had approved: nothing of it is posted under these until two persons say so."""
+    prepared = {"status": RunStatus.PREPARED, "phase": Phase.PREPARE, "requested_by": person, "requested_at": now}
+    try:
+        return book.change(run, RunStatus.PREPARED, RunStatus.APPROVED, context=context, approved_by=None, **prepared)
+    except RunChangedError as changed:
+        posted_by = run.context["rules_version"]
+        raise FileError(
+            f"the history {run.id.period} is posted in part by the rules {posted_by}; these are {RULES_VERSION}. "
+            "Go on with those"
+        ) from changed
 
 
 def approved_evidence(history: PostedHistory, run: Run) -> tuple[Evidence, ...]:

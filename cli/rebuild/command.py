@@ -184,12 +184,12 @@ def _waits(run: Run) -> str:
 
 
 def _person(acting_user: str | None) -> str:
-    """Who posts, as each line names it."""
+    """Who asks, as each line names it: one person is one spelling, as at the doors."""
     if acting_user is None or not re.fullmatch(ACTING_USER_PATTERN, acting_user):
         raise click.UsageError(
             "--post needs --acting-user (RETIRO_ACTING_USER): the opaque id of a person, like u-0042"
         )
-    return acting_user
+    return acting_user.lower()
 
 
 def _ledger(stack: Stack) -> Ledger:

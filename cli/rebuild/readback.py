@@ -42,7 +42,7 @@ class PostedStatements:
             if line.kind is LineKind.SEMESTER_YIELD
         }
         first_credit = min((Semester.containing(day) for day, _ in savings.movements(lines)), default=None)
-        selections = _all_selections(lines)
+        selections = savings.all_selections(lines)
         closing_cents = 0
         semester, last = Semester.containing(lines[0].effective_on), self._last_of(history)
         while last is not None and semester <= last:
@@ -79,14 +79,6 @@ class PostedStatements:
     def _body(self, identifier: str) -> Mapping[str, Any] | None:
         evidence = self._store.get_evidence(EVIDENCE, identifier)
         return None if evidence is None else evidence.body
-
-
-def _all_selections(lines: Sequence[Line]) -> dict[str, dict[str, dict[str, int]]]:
-    """Every selection that the lines ever carried: the last one has only what open semesters need."""
-    found: dict[str, dict[str, int]] = {}
-    for line in lines:
-        found |= line.state.get("selections", {})
-    return {"selections": found}
 
 
 def _percent(figures: SemesterFigures, selections: Mapping[str, Mapping[str, Mapping[str, int]]]) -> str | None:

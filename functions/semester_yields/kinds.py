@@ -87,9 +87,11 @@ class YieldKind:
         amount = sum(posting.amount_cents for posting in draft.postings if posting.account == "savings")
         through = int(draft.facts["through"])
         mark = last.runs.get(YIELD_RUN)
-        if mark is not None and mark.sequence > through:
-            # The semester before was posted since, perhaps again and otherwise, and its yield is in this one's opening.
-            # Taken again, the figures must come to the same, or the line is withheld.
+        opening_moved = mark is not None and mark.sequence > through
+        if opening_moved or _selection_moved(passbook, last, through, figures.semester):
+            # The semester before was posted since, perhaps again and otherwise, and its yield is in this one's opening;
+            # or another selection is in force at its end. Taken again, the figures must come to the same, or the line
+            # is withheld.
             again = self.prepare(passbook, run)
             return again.draft if isinstance(again, Prepared) else draft
         posting = YieldPosting(figures.semester, run.id.attempt, amount, figures.yield_date, through)
@@ -194,6 +196,12 @@ def _origin(run: Run) -> Origin:
 def _evidence_of(run: Run) -> Evidence:
     body: dict[str, Any] = {**run.context, "run_hash": run.details["hash"]}
     return Evidence(run.id.kind, f"{run.id.period}/{run.id.attempt}", body)
+
+
+def _selection_moved(passbook: Passbook, last: Line, through: int, semester: Semester) -> bool:
+    """Whether the selection in force on the semester's last day isn't that which the figures rest on."""
+    rests_on = passbook.lines(first=through)[0]
+    return selection_in_force(rests_on.state, semester.ends_on) != selection_in_force(last.state, semester.ends_on)
 
 
 def _selection(last: Line, figures: SemesterFigures) -> Mapping[str, int]:

@@ -2,10 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from retiro.ledger import savings
+from retiro.ledger.credits import PostedFigures
+from retiro.ledger.evidence import Evidence
 from retiro.ledger.late_credits import (
     AsPosted,
     Correction,
@@ -126,6 +130,47 @@ def test_a_credit_of_a_semester_without_any_credit_earns_from_then_on() -> None:
     assert is_sound(history)
     # Taking S2 back would open S1, whose yield this line has brought: that is for a person.
     assert code_of(history, S2) is RefusalCode.NEEDS_DECISION
+
+
+def selected_three_times() -> list[Line]:
+    """All in the portfolio until 2024-07-01, then fixed income; 10,000.00 that day, and FY2025-S1 posted, 204.58.
+
+    A third selection, asked for after that, leaves only the second and itself in the last line.
+    """
+    history = enrolled({"system_portfolio": 100}, on="2023-08-01")
+    history = _selected(history, {"fixed_income": 100}, "2024-02-01", "2024-07-01")
+    history = posted(contributed(history, ("2024-07-01", 1_000_000)), S1, 20_458)
+    return _selected(history, {"system_portfolio": 100}, "2025-01-10", "2025-07-01")
+
+
+def _selected(history: list[Line], options: dict[str, int], requested: str, effective: str) -> list[Line]:
+    draft = savings.selection(
+        history[-1], options, requested_on=day(requested), effective_on=day(effective), origin=ANA
+    )
+    return grown([draft], history)
+
+
+def test_a_semester_before_the_first_credit_earns_by_the_selection_of_its_own_time() -> None:
+    """1,000.00 of January 15. FY2024-S2: 0.9 × (3.50 − 0.40) = 2.79 %, 27.90. Then 1,027.90 × 24.55 / 12 % = 21.03."""
+    portfolio = {"system_portfolio": {"return_percent": "3.50", "management_fees_percent": "0.40"}}
+    figures = FIGURES | {"FY2024-S2": AsPosted(portfolio)}
+    draft, _ = late_credit(selected_three_times(), Late(100_000, day("2024-01-15"), TODAY), figures, ANA)
+    assert draft.differences == {"FY2024-S2": 2_790, "FY2025-S1": 2_103}
+
+
+def test_the_boards_figures_of_a_semester_before_the_first_credit_are_of_the_option_then_selected() -> None:
+    asked: list[list[str]] = []
+    adopted = SimpleNamespace(
+        option_yields=lambda _, options: asked.append(options),
+        settings=lambda _: {},
+        acts=lambda _: {},
+        closure_days=tuple,
+    )
+    evidence = Evidence("yield", "FY2025-S1/1", {"acts": {}, "option_yields": {}, "settings": {}, "closure_days": []})
+    store: Any = SimpleNamespace(get_evidence=lambda *_: evidence)
+    board: Any = SimpleNamespace(adopted=lambda _: adopted)
+    PostedFigures(store, board).of(selected_three_times(), day("2024-01-15"))
+    assert asked == [["system_portfolio"]]
 
 
 def test_a_credit_in_an_open_semester_is_not_late() -> None:

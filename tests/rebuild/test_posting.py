@@ -281,6 +281,35 @@ def test_an_approval_is_of_the_rules_that_it_was_prepared_by(small, stack, monke
     assert ", 9 lines posted" in small.prepare().output
 
 
+def test_one_person_is_one_spelling(small, stack):
+    small.prepare()
+    result = small.rebuild("--post", "--acting-user", "U-EVA")
+    assert "Nothing is posted yet: u-eva has prepared" in result.output
+    assert stack.line_items() == {}
+
+
+def test_what_is_posted_in_part_goes_on_by_the_rules_that_began_it(small, stack, monkeypatch):
+    killed_after_its_first_transaction(small, stack, monkeypatch)
+    before = stack.items()
+    with monkeypatch.context() as upgraded:
+        upgraded.setattr(approval, "RULES_VERSION", "another")
+        result = small.prepare()
+    assert (result.exit_code, stack.items()) == (2, before)
+    assert "is posted in part by the rules 1.0.0; these are another" in result.output
+    assert ", 7 lines posted" in posted(small)
+
+
+def test_an_approval_lapses_with_the_rules_that_it_was_given_under(small, stack, monkeypatch):
+    """Approved, and nothing posted: the process died between the two."""
+    small.prepare()
+    [(_, partition, attempt)] = stack.items()
+    stack.registry.update((partition, attempt), {"status": "approved", "phase": "post", "approved_by": "u-ana"})
+    monkeypatch.setattr(approval, "RULES_VERSION", "another")
+    assert "Nothing is posted yet: u-leo has prepared" in small.rebuild("--post", "--acting-user", "u-leo").output
+    assert ", 9 lines posted" in small.rebuild("--post", "--acting-user", "u-ana").output
+    assert stack.run(partition.rpartition("#")[2]).details["approved_by"] == "u-ana"
+
+
 # Only onto an empty passbook, only as it was begun
 
 

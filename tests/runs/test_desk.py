@@ -2,9 +2,10 @@
 
 import pytest
 
-from retiro.registry.runs import RunId
+from retiro.registry.runs import RunId, RunStatus
 from retiro.runs.desk import ConflictCode, RunConflictError
 from tests.runs.conftest import ANA, LUIS, Office
+from tests.runs.gifts import CONTEXT
 from tests.runs.test_interruptions import PROVED
 
 EVA = "u-eva"
@@ -153,3 +154,17 @@ def test_the_clock_asks_only_for_what_no_attempt_says(office: Office) -> None:
     office.approve(office.run(second))
     office.work_off()
     assert asked(cents=300) == second  # posted: it stands
+
+
+def test_the_clock_asks_anew_where_what_superseded_an_attempt_was_never_written(office: Office) -> None:
+    """The function died between the two writes. Else nothing would ever be prepared again, and nobody told."""
+    first = office.prepared()
+    office.shop.book.change(first, RunStatus.PREPARED, status=RunStatus.SUPERSEDED)
+    assert office.desk.request_if_new("gift", "2025-03", CONTEXT, "(schedule)").id.attempt == 2
+
+
+def test_the_clock_leaves_what_a_person_has_paused_as_it_is_prepared(office: Office) -> None:
+    run = office.request()
+    office.desk.pause(run)
+    assert office.desk.request_if_new("gift", "2025-03", CONTEXT | {"cents": 300}, "(schedule)").id == run.id
+    assert office.run().status == "paused"

@@ -3,9 +3,10 @@
 from datetime import UTC, date, datetime
 
 from retiro.ledger import lines as line_items
+from retiro.ledger import savings
 from retiro.ledger.board import BoardBook
 from retiro.ledger.credits import Credits, PostedFigures
-from retiro.ledger.lines import LineKind
+from retiro.ledger.lines import Draft, Line, LineKind
 from retiro.ledger.savings import Origin
 from retiro.ledger.verify import verify_passbook
 from tests.semester_yields.conftest import TREASURY, Yields
@@ -87,6 +88,31 @@ def test_a_semester_that_opens_and_is_posted_in_between_withholds_the_next_ones_
     assert yields.savings("P-000001") == 1_000_000 + 60_000 + 205
     yields.post_semester("FY2025-S2")
     assert yields.yield_line("P-000001").savings_cents == 21_239
+
+
+def test_a_selection_that_comes_in_between_withholds_the_line_until_it_is_in_the_figures(yields: Yields) -> None:
+    """10,000.00 in fixed income by the Administrator's order: 200.33. Then all in the portfolio, from 2025-06-20 on.
+
+    0.9 × (3.50 − 0.40) = 2.79 %: 279.00, as the next attempt has it. A credit that stands beside it is none the worse.
+    """
+    yields.adopt("setting", name="no_selection", value="fixed_income", in_force_from="2024-01-01")
+    yields.adopt_figures("FY2025-S2")
+    yields.enrol("P-000001", savings_cents=1_000_000, selections=None)
+    assert yields.prepare_semester("FY2025-S2")["run"]["totals"]["total_yield"] == "200.33"
+    yields.add("P-000001", _all_in_the_portfolio)
+    yields.approve_by_hash("FY2025-S2")
+    yields.work_off()
+    assert yields.get("/yield-runs/FY2025-S2").body["run"]["result"]["withheld"] == {"figures_changed": 1}
+    assert yields.savings("P-000001") == 1_000_000
+    yields.post_semester("FY2025-S2")
+    assert yields.yield_line("P-000001").savings_cents == 27_900
+
+
+def _all_in_the_portfolio(last: Line) -> Draft:
+    day = date(2025, 6, 20)
+    return savings.selection(
+        last, {"system_portfolio": 100}, requested_on=day, effective_on=day, origin=Origin("u-eva")
+    )
 
 
 def test_the_schedule_leaves_a_run_that_is_under_way_alone(yields: Yields) -> None:

@@ -42,16 +42,16 @@ class PostedFigures:
         `Refusal` `not_in_force` where they aren't there. Raises `FiguresMissingError`.
         """
         posted = late_credits.posted_semesters(history, legal_date)
-        return {str(one.semester): self._figures(history[-1], one) for one in posted}
+        return {str(one.semester): self._figures(history, one) for one in posted}
 
-    def _figures(self, last: Line, posted: Posted) -> AsPosted:
+    def _figures(self, history: Sequence[Line], posted: Posted) -> AsPosted:
         if posted.determination is not None:
             return AsPosted.of_body(self._body_of(posted.determination))
-        return self._of_board(last, posted.semester)
+        return self._of_board(history, posted.semester)
 
-    def _of_board(self, last: Line, semester: Semester) -> AsPosted:
-        adopted = self._adopted(last.fund)
-        selected = savings.selection_in_force(last.state, semester.ends_on)
+    def _of_board(self, history: Sequence[Line], semester: Semester) -> AsPosted:
+        adopted = self._adopted(history[-1].fund)
+        selected = savings.selection_in_force(savings.all_selections(history), semester.ends_on)
         return AsPosted(
             adopted.option_yields(semester, list(selected)),
             adopted.settings(semester.ends_on),

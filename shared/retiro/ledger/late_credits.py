@@ -20,6 +20,7 @@ from retiro.ledger.savings import (
     Origin,
     Status,
     against,
+    all_selections,
     check_takes_credits,
     is_late,
     movements,
@@ -214,10 +215,7 @@ def reversal_of(
             f"a late credit has brought yield of semesters before {semester}, the first one posted",
             f"un crédito tardío trajo rendimiento de semestres anteriores a {semester}, el primero acreditado",
         )
-    selections: dict[str, Mapping[str, int]] = {}
-    for line in history:
-        selections |= line.state.get("selections", {})
-    kept = selections_since(selections, semester.starts_on)
+    kept = selections_since(all_selections(history)["selections"], semester.starts_on)
     return Draft(
         LineKind.REVERSAL,
         posted.effective_on,
@@ -331,7 +329,8 @@ def _without_own_difference(line: Line, semester: Semester) -> list[tuple[date, 
 
 
 def _state_when_posted(history: Sequence[Line], posted: Posted) -> Mapping[str, Any]:
-    return history[posted.line.sequence - 1].state if posted.line else history[-1].state
+    """Before the first credit nothing was posted on any selection: all that there ever was is looked at."""
+    return history[posted.line.sequence - 1].state if posted.line else all_selections(history)
 
 
 def _check_reproduced(history: Sequence[Line], posted: Posted, given: "SemesterYieldGiven") -> None:

@@ -5,7 +5,7 @@ accounts, so that the carried balances tell contributions from yield. What belon
 `late_credits`.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from enum import StrEnum
@@ -135,6 +135,14 @@ def selection_in_force(state: Mapping[str, Mapping[str, Mapping[str, int]]], on:
     selections = state.get("selections", {})
     begun = [day for day in selections if day <= on.isoformat()]
     return dict(selections[max(begun)]) if begun else {}
+
+
+def all_selections(history: Iterable[Line]) -> dict[str, dict[str, dict[str, int]]]:
+    """Every selection that a passbook's lines ever carried, as a state has them: the last line has what it needs."""
+    found: dict[str, dict[str, int]] = {}
+    for line in history:
+        found |= line.state.get("selections", {})
+    return {"selections": found}
 
 
 def status_change(kind: LineKind, effective_on: date, origin: Origin) -> Draft:

@@ -86,11 +86,12 @@ class Desk:
     def request_if_new(self, kind: str, period: str, context: Mapping[str, Any], by: str) -> Run:
         """The same for who asks by the clock: only what no attempt has said yet.
 
-        Where the latest attempt was prepared from the same context, or is approved or posted, it stands.
+        Where the latest attempt was prepared from the same context, or is approved or posted, it stands; so does one
+        that a person has paused.
         """
         latest = self.latest(kind, period)
         text = canonical(context).decode()
-        if latest is None or _failed_early(latest):
+        if latest is None or _is_over_early(latest):
             return self.request(kind, period, context, by)
         if latest.context_text != text and latest.status in {RunStatus.PREPARED, RunStatus.REVERSED}:
             return self.request(kind, period, context, by)
@@ -178,6 +179,12 @@ def settle_pause(book: RunBook, clock: Clock, run: Run) -> Run:
 
 def _is_same_request(run: Run, context_text: str, by: str) -> bool:
     return run.status is RunStatus.PREPARING and run.context_text == context_text and run.requested_by == by
+
+
+def _is_over_early(run: Run) -> bool:
+    """Failed before anything was approved; or superseded by an attempt that was never written."""
+    failed = run.status is RunStatus.FAILED and run.phase is Phase.PREPARE
+    return failed or run.status is RunStatus.SUPERSEDED
 
 
 def _failed_early(run: Run) -> bool:
