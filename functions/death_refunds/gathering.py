@@ -7,16 +7,16 @@ the payments made, the debts, and the designation recognized last.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, timedelta
 from typing import TYPE_CHECKING, Any
 
 from death_refunds.claims import Claim
 from retiro.ledger import exits, hybrid
 from retiro.ledger.annuities import ANNUITY_RUN
-from retiro.ledger.lines import SAVINGS, Line
+from retiro.ledger.lines import SAVINGS, Line, LineKind
 from retiro.ledger.savings import CONTRIBUTIONS, TRANSFERS, YIELDS
 from retiro.rules import judiciary_hybrid as rules
-from retiro.rules.calendar import Semester
+from retiro.rules.calendar import Semester, format_month
 from retiro.rules.money import format_cents
 
 if TYPE_CHECKING:
@@ -149,16 +149,17 @@ class Case:
         payments = self._payments(annuity, made)
         is_void = payments.last_payable_month is None
         contract = self.history[annuity.contract - 1].facts
-        received = [one for one in made if is_void or one.line.effective_on < self.death_date]
+        counted_cents = sum(one.received_cents if is_void else self._received_before_death(one) for one in made)
         given = self._claim_given() | {
             "retirement_date": annuity.retired_on.isoformat(),
             "balance_at_retirement": format_cents(int(contract["balance"]) + self.last.balance_cents(SAVINGS)),
-            "annuity_payments_total": format_cents(sum(one.received_cents for one in received)),
+            "annuity_payments_total": format_cents(counted_cents),
             "transfer_annuity_due": self.claim.transfer_annuity_due,
         }
         provisional = None
         if is_void:
-            semester = exits.semester_under_way(annuity.retired_on)
+            # The contract closed the account on the day before: retired on June 30, that semester is still under way.
+            semester = exits.semester_under_way(annuity.retired_on - timedelta(days=1))
             provisional = self._provisional(semester, min(self.death_date, semester.ends_on))
             since_cents = provisional.yield_amount - int(contract["return"])
             given |= {"return_since_retirement": format_cents(since_cents)}
@@ -166,6 +167,23 @@ class Case:
         unpaid_cents = 0 if is_void else max(0, payments.total_payable - received_cents)
         benefit = self._benefit(given)
         return Outcome(self.death_date, benefit, given, provisional, payments, received_cents, unpaid_cents)
+
+    def _received_before_death(self, paid: hybrid.Payment) -> int:
+        """The gross of a payment that was received before the death, in cents.
+
+        The net of one that came back and was made again was received when it was made again, not at the first try; what
+        was deducted from it had gone to the debts at the first.
+        """
+        if paid.line.effective_on >= self.death_date:
+            return 0
+        again_on = [
+            line.effective_on
+            for line in self.history
+            if line.kind is LineKind.PAYMENT_REISSUED and line.reverses == paid.line.sequence
+        ]
+        if again_on and again_on[-1] >= self.death_date and not paid.returned_cents:
+            return paid.received_cents - paid.net_cents
+        return paid.received_cents
 
     def _benefit(self, given: Mapping[str, Any]) -> "ActiveDeathRefund | PensionerDeathBenefit":
         acts = self._claim_settings.acts
@@ -177,11 +195,13 @@ class Case:
         names = ["first_payment_days"]
         mark = self.last.runs.get(ANNUITY_RUN)
         acts = exits.adopted(self.figures, names, annuity.retired_on).acts
+        # A correction may have moved the retirement past the months that were paid: then none of its own is paid.
+        paid_through = mark.period if mark and made and mark.period >= format_month(annuity.retired_on) else None
         given = {
             "retirement_date": annuity.retired_on.isoformat(),
             "monthly_annuity": format_cents(annuity.monthly_cents),
             "death_date": self.death_date.isoformat(),
-            "paid_through": mark.period if mark and made else None,
+            "paid_through": paid_through,
             "settings": {"first_payment_days": annuity.first_payment_days},
         }
         return rules.annuity_payments(rules.annuity_payments.parse(given), acts=acts)

@@ -128,6 +128,107 @@ def test_a_payment_that_came_back_was_not_received(judges: Judges) -> None:
     assert "payments_returned" not in balances
 
 
+def test_a_payment_made_again_after_the_death_was_not_received_before_it(judges: Judges) -> None:
+    """Section 242b(f) counts what was received before the death: 50,000.00 - January's 636.82 = 49,363.18.
+
+    February's was paid on the 29th, came back, and was made again on March 20, ten days after the death.
+    """
+    retired(judges)
+    paid = judges.pay("2024-01", "2024-02")
+    came_back_and_was_made_again(judges, paid.sequence, "2024-03-05", "2024-03-20")
+    judges.designate("A")
+    judges.dies("2024-03-10")
+    figures = judges.settled()["figures"]
+    # January to March are due, 3 × 636.82, and two were received: March goes to the estate.
+    assert (figures["gross"], figures["overpaid"], figures["unpaid"]) == ("49363.18", "0.00", "636.82")
+
+
+@pytest.mark.parametrize(
+    ("died", "gross"),
+    [
+        # What was deducted had gone to the debt on February 29: 50,000.00 - 636.82 - 89.23
+        ("2024-03-20", "49273.95"),
+        # Made again on the day before: 50,000.00 - 2 × 636.82
+        ("2024-03-21", "48726.36"),
+    ],
+)
+def test_a_payment_made_again_counts_by_that_day_and_its_deduction_by_the_first(
+    judges: Judges, died: str, gross: str
+) -> None:
+    """Received before the death means before that day: of a payment made again on it, the deduction alone was."""
+    retired(judges)
+    judges.pay("2024-01", "2024-01")
+    judges.owe("2000.00", installment="89.23")
+    paid = judges.pay("2024-02", "2024-02")
+    came_back_and_was_made_again(judges, paid.sequence, "2024-03-05", "2024-03-20")
+    judges.designate("A")
+    judges.dies(died)
+    assert judges.settled()["figures"]["gross"] == gross
+
+
+@pytest.mark.parametrize(
+    ("retired_on", "complete", "died", "gross"),
+    [
+        # FY2024-S2 of six months at 0.60 %: 50,000.00 + 300.00
+        ("2024-06-30", ("FY2024-S2", "0.50", "0.60"), "2024-07-10", "50300.00"),
+        # The same of FY2024-S1, which ends on December 31
+        ("2023-12-31", ("FY2024-S1", "0.50", "0.60"), "2024-01-30", "50300.00"),
+    ],
+)
+def test_a_void_annuity_of_a_semester_s_last_day_keeps_the_return_of_that_semester(
+    judges: Judges, retired_on: str, complete: tuple[str, str, str], died: str, gross: str
+) -> None:
+    """Section 242b(f): as in active service; (e): the return as of the death, so of the whole semester.
+
+    The contract took 250.00 for five months, 0.50 % of 50,000.00, as of the day before the retirement.
+    """
+    semester, of_five, of_six = complete
+    judges.enrol(born="1955-03-17")
+    judges.credit(BALANCE, "2023-06-30")
+    judges.post_return("FY2023-S2", 0)
+    if semester == "FY2024-S2":
+        judges.post_return("FY2024-S1", 0)
+    judges.adopt_return(semester, of_five, months=5)
+    judges.adopt_return(semester, of_six, months=6)
+    judges.retire(retired_on, MONTHLY, provisional_cents=25_000)
+    judges.designate("A")
+    judges.dies(died)
+    settled = judges.settled()
+    assert (settled["route"], settled["figures"]["gross"]) == ("active_service", gross)
+    # All the return is in the books, the provisional and the rest: 300.00
+    assert judges.balances() == {"contributions": -BALANCE, "yields": -30_000, "payable:1": 5_030_000}
+
+
+def test_a_void_annuity_corrected_past_the_months_that_were_paid_is_settled(judges: Judges) -> None:
+    """Section 242b(f): on the tenth day as in active service, and all payments made are the first debt.
+
+    January's fraction is 22 of 31 days, 451.94; with February's 636.82, 1,088.76. Two months' return, 1 %: 500.00.
+    """
+    retired(judges, "2024-01-10")
+    judges.pay("2024-01", "2024-02")
+    corrected = annuities.Corrected(date(2024, 3, 10), MONTHLY, "actual", BALANCE, 0)
+    judges.append(JUDGE, lambda last: annuities.correction(last, corrected, date(2024, 3, 12), BY_THE_OFFICE))
+    judges.adopt_return("FY2024-S2", "1", months=2)
+    judges.designate("A")
+    judges.dies("2024-03-20")
+    settled = judges.settled()
+    figures = settled["figures"]
+    assert (settled["route"], figures["gross"]) == ("active_service", "50500.00")
+    assert figures["debts"][0] == {"name": "annuity payments", "collected": "1088.76"}
+    # 50,500.00 - 1,088.76
+    assert payees(settled) == [("A", "49411.24", "payable", None)]
+    assert judges.balances() == {
+        "contributions": -BALANCE, "yields": -50_000, "cash": 108_876, "payable:1": 4_941_124,
+    }  # fmt: skip
+
+
+def came_back_and_was_made_again(judges: Judges, sequence: int, back_on: str, again_on: str) -> None:
+    """The payment of this line came back from the bank and was made again, on these days."""
+    back, again = date.fromisoformat(back_on), date.fromisoformat(again_on)
+    judges.append(JUDGE, lambda _: annuities.returned(judges.history(), sequence, back, BY_THE_OFFICE))
+    judges.append(JUDGE, lambda _: annuities.reissued(judges.history(), sequence, again, BY_THE_OFFICE))
+
+
 def test_more_received_than_the_balance_leaves_nothing_and_takes_nothing_back(judges: Judges) -> None:
     # 15 × 5,000.00 = 75,000.00 of 50,000.00
     retired(judges, monthly_cents=500_000)
