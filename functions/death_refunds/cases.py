@@ -10,6 +10,7 @@ from datetime import date
 from typing import Any
 
 from death_refunds.claims import Claim
+from death_refunds.designations import counting
 from death_refunds.gathering import Case, Outcome
 from death_refunds.places import case_id, evidence_id, place_of
 from death_refunds.settling import PayeeRow, allocation_postings, merged, payees_of, settlement_postings
@@ -206,10 +207,9 @@ class Cases:
         return self.tables.passbooks.history(profile.participant_id)
 
     def _case(self, history: Sequence[Line], death_date: date, claim: Claim) -> Case:
-        last = history[-1]
-        recognized = last.state.get("designation")
-        designation = None if recognized is None else self._evidence(history[recognized - 1]).body
-        return Case(history, self.tables.board.adopted(last.fund), death_date, designation, claim)
+        recognized = counting(history, death_date)
+        designation = None if recognized is None else self._evidence(recognized).body
+        return Case(history, self.tables.board.adopted(history[-1].fund), death_date, designation, claim)
 
     def _reentered(self, standing: Standing, claim: Claim, principal: Principal) -> Standing:
         content = {"claim": claim.content, "person": principal.person}

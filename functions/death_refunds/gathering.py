@@ -2,7 +2,7 @@
 
 The program finds the route: an annuity in force is a pensioner's death, and within the thirty days a death as in active
 service; everything else is a death in active service. It gathers the balance, the return of the semester under way,
-the payments made, the debts, and the designation recognized last.
+the payments made, the debts, and the designation that counts.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,6 +11,7 @@ from datetime import date, timedelta
 from typing import TYPE_CHECKING, Any
 
 from death_refunds.claims import Claim
+from death_refunds.designations import designation_given
 from retiro.ledger import exits, hybrid
 from retiro.ledger.annuities import ANNUITY_RUN
 from retiro.ledger.lines import SAVINGS, Line, LineKind
@@ -229,15 +230,3 @@ class Case:
             "decisions": [one.model_dump(mode="json", exclude_none=True) for one in claim.decisions],
             "settings": dict(self._claim_settings.settings),
         }
-
-
-def designation_given(designation: Mapping[str, Any] | None, claim: Claim) -> dict[str, Any] | None:
-    """The designation as the determinations take it, with the deaths of those designated."""
-    if designation is None:
-        return None
-    died = {one.name: one.died_on.isoformat() for one in claim.beneficiary_deaths}
-    people = [
-        {**one, **({"died_on": died[one["name"]]} if one["name"] in died else {})}
-        for one in designation["beneficiaries"]
-    ]
-    return {"filed_on": designation["filed_on"], "recognized": True, "beneficiaries": people}
