@@ -35,7 +35,7 @@ def view_of(record: Record, as_of: date, payoff_cents: int | None, *, is_past: b
         plan_ends_on=date.fromisoformat(approval["plan_ends_on"]) if approval else None,
         debts=debts,
         balance=balance_cents,
-        arrears=_arrears_cents(plan, balance_cents, as_of),
+        arrears=plan.due_of_cents(balance_cents, as_of),
         held=sum(cents_on(line, plans.PLAN_HELD) for line in lines),
         schedule=_schedule(plan),
         payoff=payoff_cents,
@@ -55,13 +55,6 @@ def _debt(lines: Sequence[Line], number: int, debt: Any) -> DebtView:
         paid=principal_cents + interest_cents - balance_cents,
         balance=balance_cents,
     )
-
-
-def _arrears_cents(plan: Plan, balance_cents: int, as_of: date) -> int:
-    if plan.terms is None or plan.status is not plans.PlanStatus.PAYING:
-        return 0
-    paid_cents = plan.terms.total_cents - balance_cents
-    return max(0, plan.terms.due_cents(as_of) - paid_cents)
 
 
 def _deadline(record: Record) -> date | None:

@@ -272,9 +272,38 @@ def test_what_the_death_benefit_leaves_is_discounted_from_the_survivors_pension(
     assert plan(last).terms == Terms(300_000, 6_383, 47, day("2010-04-30"))
     assert plan(last).order_cents(day("2010-04-01")) == (6_383, 0)
     assert plans.payer_on(last, "E-001", day("2010-04-30")) == "E-000"
-    last = credited(last, 46 * 6_383, "2014-02-05", "2014-01-31")
+    for number in range(46):  # April 2010 through January 2014
+        end = f"{2010 + (number + 3) // 12}-{(number + 3) % 12 + 1:02d}"
+        last = credited(last, 6_383, f"{end}-28", str(plans.month_end(day(f"{end}-01"))))
     assert plan(last).order_cents(day("2014-02-01")) == (6_382, 0)
     assert plan(credited(last, 6_382, "2014-03-05", "2014-02-28")).status is PlanStatus.PAID
+
+
+def test_what_survivors_missed_lengthens_the_plan_and_is_never_asked_at_once() -> None:
+    """5,354.30 at 40.00 from 2010-04: thirteen discounts fell due by 2011-04, and 40.00 is asked, not 520.00.
+
+    134 months from 2010-04-30 end on 2021-05-31; in 2030, with 5,314.30 open after one discount, it is still 40.00.
+    """
+    last = then(pensioner(), plans.death_charged(pensioner(), day("2010-03-04"), 0, ORIGIN))
+    last = then(last, plans.discounts(last, 4_000, day("2010-04-01"), ORIGIN))
+    assert plan(last).order_cents(day("2010-03-01")) == (0, 0)
+    assert plan(last).order_cents(day("2011-04-01")) == (4_000, 0)
+    assert refused(plans.installment_credit, last, 4_001, day("2011-05-05"), ORIGIN) == "over_due"
+    last = credited(last, 4_000, "2011-05-05", "2011-04-30")
+    assert last.facts["arrears"] == 0
+    assert plan(last).order_cents(day("2030-01-01")) == (4_000, 0)
+
+
+def test_a_month_of_survivors_that_is_paid_is_not_asked_again() -> None:
+    """April's 40.00 is paid: in April nothing is due any more, in May 40.00."""
+    last = then(pensioner(), plans.death_charged(pensioner(), day("2010-03-04"), 0, ORIGIN))
+    last = then(last, plans.discounts(last, 4_000, day("2010-04-01"), ORIGIN))
+    last = credited(last, 4_000, "2010-05-05", "2010-04-30")
+    assert plan(last).order_cents(day("2010-04-01")) == (0, 0)
+    assert (
+        refused(plans.installment_credit, last, 1, day("2010-05-06"), ORIGIN, through=day("2010-04-30")) == "over_due"
+    )
+    assert plan(last).order_cents(day("2010-05-01")) == (4_000, 0)
 
 
 def test_a_death_benefit_that_bears_it_all_pays_the_plan() -> None:

@@ -86,6 +86,28 @@ def test_pd_17_a_survivors_pension_below_the_installment_bears_what_it_is(
     assert (schedule["count"], schedule["amount"], schedule["last_amount"]) == (count, amount, last)
 
 
+def test_an_order_on_a_survivors_pension_never_asks_for_more_than_the_pension(office: PlansOffice) -> None:
+    """Adopted a year late: thirteen discounts of 40.00 have fallen due by 2011-04, and the pension bears 40.00.
+
+    What was missed lengthens the plan: 5,354.30 − 40.00 = 5,314.30 are open after it, and May asks for 40.00.
+    """
+    pensioner(office)
+    office.on("2011-04-20")
+    office.fact("death_benefit", death_date="2010-03-04", amount="0.00")
+    office.fact("survivors_pension", starts_on="2010-04-01", monthly_amount="40.00")
+    assert office.read()["arrears"] == "40.00"
+    for month in ("2011-04", "2011-05"):
+        office.issue_orders(month)
+        assert office.order("E-000", month) == [
+            {"participant_id": "P-000001", "installment": "40.00", "arrears": "0.00", "total": "40.00"}
+        ]
+        if month == "2011-04":
+            office.remit(4_000, "2011-05-05", "2011-04-30")
+    office.on("2011-05-31")
+    assert (office.read()["arrears"], office.read()["payoff"]) == ("40.00", "5314.30")
+    assert office.read()["balance"] == "5314.30"
+
+
 def test_a_death_before_any_pension_is_for_a_person(office: PlansOffice) -> None:
     office.on("2010-04-20")
     office.standard()

@@ -67,6 +67,7 @@ class Plan:
     schedule: list[tuple[date, int]] = field(default_factory=list)
     paid_of_schedule_cents: int = 0
     death: date | None = None
+    discount_cents: int = 0
 
     @property
     def open_cents(self) -> list[int]:
@@ -151,6 +152,7 @@ class Plan:
     def discount(self, monthly_cents: int, starts_on: date) -> None:
         """(f): what remains, by discounts of the survivors' pension: the installment, or the pension, if it is less."""
         amount, left = min(self.installment_cents, monthly_cents), self.balance_cents
+        self.discount_cents = amount
         self.schedule, self.paid_of_schedule_cents = [], 0
         day = month_end(starts_on)
         while left:
@@ -159,10 +161,11 @@ class Plan:
             day = month_end(day + timedelta(days=1))
 
     def due_cents(self, on: date) -> int:
-        """What has fallen due by the end of a day and isn't paid."""
+        """What has fallen due by the end of a day and isn't paid; of survivors no more than one discount."""
         if self.status != "paying":
             return 0
-        return max(0, sum(cents for day, cents in self.schedule if day <= on) - self.paid_of_schedule_cents)
+        due = max(0, sum(cents for day, cents in self.schedule if day <= on) - self.paid_of_schedule_cents)
+        return due if self.death is None else min(due, self.discount_cents)
 
     def lapse(self) -> int:
         """(d): nothing is owed any more; the cents that were paid, which are held."""
@@ -197,7 +200,8 @@ class Debtor:
         plan, payer_id = self.plan, self.payer(month_end(first))
         if plan is None or payer_id is None:
             return None
-        arrears = plan.due_cents(first - timedelta(days=1))
+        # What survivors missed is asked for later, a discount a month: it only lengthens the plan.
+        arrears = plan.due_cents(first - timedelta(days=1)) if plan.death is None else 0
         due = plan.due_cents(month_end(first))
         return Order(payer_id, due - arrears, arrears) if due else None
 

@@ -19,11 +19,11 @@ from retiro.registry.clients import Party
 from retiro.registry.deduction_orders import Order
 from retiro.registry.remittances import remittance_of
 from retiro.rules.money import format_cents
-from tests.simulation import offices
+from tests.simulation import offices, plan_lives
 from tests.simulation.asking import at_once, expect_done, expect_refused
 from tests.simulation.ordering import MONTHS
 from tests.simulation.plan_lives import PAYERS
-from tests.simulation.plan_model import PENSIONS, Remitted, Row
+from tests.simulation.plan_model import PENSIONS, Payment, Remitted, Row
 from tests.simulation.scheduler import all_ended
 from tests.simulation.world import Host, Refused, World, principal
 
@@ -308,7 +308,10 @@ def take_back(world: World, remittance_id: str) -> None:
 
 
 def settle_up(world: World) -> None:
-    """In peace again, when all schedules are over, the pension payroll remits all that is open, and a little more."""
+    """In peace again, when all schedules are over, the pension payroll remits all that is open, and a little more.
+
+    Of survivors it is credited with one discount; they pay the rest at once.
+    """
     debtors = world.model.plans.debtors
     rows = [
         Row(one, "installment", debtor.plan.balance_cents + 7)
@@ -320,11 +323,29 @@ def settle_up(world: World) -> None:
     remittance_id = file(world, PENSIONS, f"{SETTLED_ON:%Y-%m}", "LAST", rows)
     remitted = world.model.plans.remitted[remittance_id]
     remitted.value_date = SETTLED_ON
+    over = sorted(row.cents - _discount_cents(world, row) for row in rows)
     deposit(world, remittance_id)
-    if sorted(remitted.held.values()) != [7] * len(rows):
-        world.fail("plan_total", f"{remitted.held} is held of {rows}")
+    if sorted(remitted.held.values()) != over:
+        world.fail("plan_total", f"{remitted.held} is held of {rows}, not {over}")
     for row in rows:
+        _pay_the_rest(world, row.participant_id)
         _check_total(world, row.participant_id)
+
+
+def _discount_cents(world: World, row: Row) -> int:
+    """What is credited of a row of the last remittance."""
+    plan = world.model.plans.debtors[row.participant_id].plan
+    assert plan is not None
+    return plan.balance_cents if plan.death is None else min(plan.balance_cents, plan.discount_cents)
+
+
+def _pay_the_rest(world: World, participant_id: str) -> None:
+    """What survivors still owe after a discount, by a payoff."""
+    plan = world.model.plans.debtors[participant_id].plan
+    if plan is not None and plan.death is not None and plan.status == "paying":
+        rest = Payment(plan.balance_cents, SETTLED_ON)
+        pays = plan_lives.pay_off(world, f"{participant_id}_{plan.line}", "LAST", rest)
+        expect_done(world, f"pay the rest of {participant_id}", pays)
 
 
 def _check_total(world: World, participant_id: str) -> None:

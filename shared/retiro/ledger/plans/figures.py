@@ -76,18 +76,27 @@ class Plan:
         """Whether it stands in the way of another plan."""
         return self.status in OPEN
 
-    def paid_cents(self) -> int:
-        """What was paid under the schedule that stands."""
-        return self.terms.total_cents - self.balance_cents if self.terms else 0
-
     def due_cents(self, through: date) -> int:
-        """What is due by the end of a day and isn't paid."""
+        """What is due by the end of a day and isn't paid. Of survivors one discount at most is due at a time.
+
+        (f) limits each of their discounts to the installment, or the pension: one that was missed lengthens the plan.
+        """
+        return self.due_of_cents(self.balance_cents, through)
+
+    def due_of_cents(self, balance_cents: int, through: date) -> int:
+        """The same where so much is open, as on an earlier day."""
         if self.status is not PlanStatus.PAYING or self.terms is None:
             return 0
-        return max(0, self.terms.due_cents(through) - self.paid_cents())
+        due_cents = max(0, self.terms.due_cents(through) - (self.terms.total_cents - balance_cents))
+        return due_cents if self.death is None else min(due_cents, self.terms.amount_cents)
 
     def order_cents(self, month: date) -> tuple[int, int]:
-        """What the payer of a month (any day of it) withholds: the month's installment, and apart from it arrears."""
+        """What the payer of a month (any day of it) withholds: the month's installment, and apart from it arrears.
+
+        Survivors have no arrears.
+        """
+        if self.death is not None:
+            return self.due_cents(month_end(month)), 0
         arrears_cents = self.due_cents(month.replace(day=1) - timedelta(days=1))
         return self.due_cents(month_end(month)) - arrears_cents, arrears_cents
 
