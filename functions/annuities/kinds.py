@@ -9,7 +9,7 @@ from retiro.ledger import annuities, hybrid
 from retiro.ledger.annuities import ANNUITY_REVERSAL_RUN, ANNUITY_RUN
 from retiro.ledger.evidence import Evidence
 from retiro.ledger.hybrid import CASH
-from retiro.ledger.lines import Draft, Line, LineKind
+from retiro.ledger.lines import Draft, Line, LineKind, RunMark
 from retiro.ledger.savings import Origin
 from retiro.registry.roster import Holder
 from retiro.registry.runs import Run
@@ -77,7 +77,10 @@ class AnnuityKind:
 
 @dataclass(frozen=True)
 class AnnuityReversalKind:
-    """The payments of a period that never went out, taken back: their months are due again."""
+    """The payments of a period that never went out, taken back: their months are due again.
+
+    Of the attempts that the reversal names. What a later one has paid since isn't marked as taken back, and may go out.
+    """
 
     name: str = ANNUITY_REVERSAL_RUN
     holder: Holder = Holder.PARTICIPANT
@@ -88,9 +91,9 @@ class AnnuityReversalKind:
         return [_evidence_of(run)]
 
     def prepare(self, passbook: Passbook, run: Run) -> Prepared | ParticipantException | None:
-        """The line that takes the payment back, on its own day; `None` for who was never paid."""
+        """The line that takes the payment back, on its own day; `None` for who was never paid, or by a later run."""
         last = passbook.last
-        if last is None or ANNUITY_RUN not in last.runs:
+        if last is None or ANNUITY_RUN not in last.runs or _is_of_later(last.runs[ANNUITY_RUN], run):
             return None
         draft = self._draft(passbook, run)
         amount_cents = sum(one.amount_cents for one in draft.postings if one.account == CASH)
@@ -118,6 +121,11 @@ class AnnuityReversalKind:
 
 def _draft(paid: annuities.Payment, run: Run) -> Draft:
     return annuities.payment(paid, date.fromisoformat(run.context["paid_on"]), run.id.attempt, _origin(run))
+
+
+def _is_of_later(mark: RunMark, reversal: Run) -> bool:
+    """Whether the period was paid by an attempt after those that a reversal names."""
+    return mark.period == reversal.id.period and mark.attempt > max(reversal.context["reverses"]["attempts"])
 
 
 def _notice(last: Line) -> ParticipantException | None:

@@ -83,7 +83,8 @@ class PaymentFile:
 def make(office: Payrolls, month: date, attempt: int | None) -> PaymentFile:
     """Make the file of a posted run, once: asked again, it is the one that is there.
 
-    Raises `NotPostedError`, and `RunConflictError` while the month is being reversed.
+    Raises `NotPostedError`, and `RunConflictError` while the month is being reversed: also by a reversal that was
+    approved while the lines were read.
     """
     office.check_not_reversing(month)
     run = office.posted(month, attempt)
@@ -110,9 +111,13 @@ def make(office: Payrolls, month: date, attempt: int | None) -> PaymentFile:
         sum(payment.deductions_cents for payment in payments),
         net_cents,
     )
-    fixed = PaymentFile.of_run(office.book.fix(run, **{PAYMENT_FILE: made.to_detail()})) or made
-    office.check_not_reversing(month)  # one that was approved in between has not seen the file
-    return fixed
+    return PaymentFile.of_run(office.pay_out(run, made.to_detail())) or made
+
+
+def find(office: Payrolls, month: date, attempt: int | None) -> PaymentFile | None:
+    """The file that was made of a posted run. Raises as `make` does."""
+    office.check_not_reversing(month)
+    return PaymentFile.of_run(office.posted(month, attempt))
 
 
 def link(office: Payrolls, made: PaymentFile) -> str:

@@ -1,14 +1,15 @@
 """A month's payroll, as people ask for it: what stands, prepare, approve, pause, resume, reverse."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from retiro.ledger.annuities import ANNUITY_REVERSAL_RUN, ANNUITY_RUN
 from retiro.ledger.board import BoardBook
 from retiro.ledger.store import LedgerStore
-from retiro.registry.runs import Chunk, Phase, Run, RunBook, RunStatus
+from retiro.registry.runs import Chunk, Phase, Run, RunBook, RunChangedError, RunId, RunStatus
+from retiro.registry.table import Below
 from retiro.rules.calendar import format_month, last_business_day, puerto_rico_date
 from retiro.rules.judiciary_hybrid import SYSTEM
 from retiro.rules.version import RULES_VERSION
@@ -21,6 +22,12 @@ if TYPE_CHECKING:
 
 PAYMENT_FILE = "payment_file"
 """The detail of a run that names its payment file."""
+
+TAKEN_BACK_BY = "taken_back_by"
+"""The detail of a posted run that names the reversal, by its attempt, that was approved: it never has a file as well.
+
+Each of the two is written on condition that the other isn't there, so that the run's own item decides which was first.
+"""
 
 _SETTLED = frozenset({RunStatus.POSTED, RunStatus.REVERSED, RunStatus.SUPERSEDED, RunStatus.PREPARED})
 
@@ -109,12 +116,18 @@ class Payrolls:
         candidates = [run for kind in kinds for run in self.book.attempts(kind, period)]
         if not candidates:
             raise NoPayrollError
-        is_reversal = any(
-            run.id.kind == ANNUITY_REVERSAL_RUN and run.details.get("hash") == run_hash for run in candidates
-        )
-        if is_reversal and any(PAYMENT_FILE in run.details for run in candidates if run.status is RunStatus.POSTED):
-            raise PaymentFileTakenError
-        return self.desk.approve(candidates, run_hash, person)
+        hashed = (run for run in candidates if run.details.get("hash") == run_hash)
+        reversal = next((run for run in hashed if run.id.kind == ANNUITY_REVERSAL_RUN), None)
+        if reversal is None or reversal.phase is not Phase.PREPARE:
+            return self.desk.approve(candidates, run_hash, person)
+        self._check_no_file(period)
+        if reversal.status is RunStatus.PREPARED and reversal.requested_by != person:
+            self._take_back(reversal)  # before the approval: whoever dies in between approves again, or makes the file
+        try:
+            return self.desk.approve(candidates, run_hash, person)
+        except RunConflictError:
+            self._check_no_file(period)  # which was made this moment, and has superseded the reversal
+            raise
 
     def pause(self, month: date) -> Run:
         """Pause the run that is under way. Raises `NoPayrollError`, `RunConflictError`."""
@@ -138,7 +151,7 @@ class Payrolls:
             raise NotPostedError
         if any(PAYMENT_FILE in run.details for run in posted):
             raise PaymentFileTakenError
-        context = {
+        context: dict[str, Any] = {
             "period": format_month(month),
             "reason": reason,
             "reverses": {"kind": ANNUITY_RUN, "attempts": [run.id.attempt for run in posted]},
@@ -161,6 +174,26 @@ class Payrolls:
         if reversal is not None and reversal.phase is not Phase.PREPARE and reversal.status not in _SETTLED:
             raise RunConflictError(ConflictCode.RUN_UNDER_WAY, reversal)
 
+    def pay_out(self, run: Run, made: Mapping[str, Any]) -> Run:
+        """Give a posted run its payment file: from now on it isn't reversed. One that it has already stands.
+
+        A reversal that nobody has approved is superseded if it holds the run. Raises `NotPostedError`, and
+        `RunConflictError` where a reversal was approved first.
+        """
+        attempt = run.details.get(TAKEN_BACK_BY)
+        if attempt is not None:
+            self._supersede(RunId(ANNUITY_REVERSAL_RUN, run.id.period, attempt))
+        free = {"status": str(RunStatus.POSTED), PAYMENT_FILE: None, TAKEN_BACK_BY: attempt}
+        try:
+            return self.book.note(run, {PAYMENT_FILE: made}, free, remove=[TAKEN_BACK_BY])
+        except RunChangedError as changed:
+            there = changed.run
+        if there is None or there.status is not RunStatus.POSTED:
+            raise NotPostedError
+        if PAYMENT_FILE in there.details:
+            return there
+        raise RunConflictError(ConflictCode.RUN_UNDER_WAY, there)
+
     def posted(self, month: date, attempt: int | None) -> Run:
         """The posted run of a month: the latest, or that attempt. Raises `NotPostedError`."""
         runs = [
@@ -180,6 +213,38 @@ class Payrolls:
             "paid_on": _paid_on(self.board.adopted(SYSTEM), month).isoformat(),
             "rules_version": RULES_VERSION,
         }
+
+    def _check_no_file(self, period: str) -> None:
+        """Raises `PaymentFileTakenError` where a payment file was made of what is posted for the period."""
+        attempts = self.book.attempts(ANNUITY_RUN, period)
+        if any(PAYMENT_FILE in run.details for run in attempts if run.status is RunStatus.POSTED):
+            raise PaymentFileTakenError
+
+    def _take_back(self, reversal: Run) -> None:
+        """Mark the runs that a reversal takes back, so that no payment file is made of them any more.
+
+        A later reversal's mark stands. Raises `PaymentFileTakenError` where a file was first.
+        """
+        reverses = reversal.context["reverses"]
+        attempt = reversal.id.attempt
+        free = {"status": str(RunStatus.POSTED), PAYMENT_FILE: None, TAKEN_BACK_BY: Below(attempt + 1)}
+        for one in reverses["attempts"]:
+            run = self.book.get(RunId(reverses["kind"], reversal.id.period, one))
+            try:
+                self.book.note(run, {TAKEN_BACK_BY: attempt}, free)
+            except RunChangedError as changed:
+                if changed.run is not None and PAYMENT_FILE in changed.run.details:
+                    raise PaymentFileTakenError from changed
+
+    def _supersede(self, reversal_id: RunId) -> None:
+        """Take a reversal away that was never approved, so that it never will be. Raises `RunConflictError`."""
+        reversal = self.book.get(reversal_id)
+        if reversal.status is RunStatus.SUPERSEDED:
+            return
+        try:
+            self.book.change(reversal, RunStatus.PREPARED, status=RunStatus.SUPERSEDED)
+        except RunChangedError as changed:
+            raise RunConflictError(ConflictCode.RUN_UNDER_WAY, changed.run) from changed
 
     def _under_way(self, month: date) -> Run:
         """The run that pause and resume are about: a reversal that has not ended, else the latest."""

@@ -117,7 +117,7 @@ def read_payment_file(period: Month, query: PaymentFileQuery, principal: Princip
     """The payment file that was made, and a link to it."""
     office = _office(principal)
     with _answered(period):
-        made = payment_files.PaymentFile.of_run(office.posted(period, query.attempt))
+        made = payment_files.find(office, period, query.attempt)
     if made is None:
         raise not_found(
             "payment_file_not_made",

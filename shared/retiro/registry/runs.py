@@ -4,7 +4,7 @@ All of it can be rebuilt: what was posted is in the ledger, what was prepared is
 """
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -261,6 +261,19 @@ class RunBook:
             return Run.from_item(self.table.update(run.id.key, details, where=dict.fromkeys(details)))
         except ChangedError:
             return self.get(run.id)
+
+    def note(self, run: Run, details: Mapping[str, Any], where: Mapping[str, Any], remove: Sequence[str] = ()) -> Run:
+        """Give the run details where its item is as `where` says, in the table's words; given so already, it is done.
+
+        Raises `RunChangedError` with the run as it stands where it is neither.
+        """
+        try:
+            return Run.from_item(self.table.update(run.id.key, details, remove=remove, where=where))
+        except ChangedError as changed:
+            there = Run.from_item(changed.existing) if changed.existing else None
+            if there is None or not changed.stands(details, remove):
+                raise RunChangedError(there) from changed
+            return there
 
     # -- chunks
 
