@@ -9,7 +9,7 @@ Where nothing is found, the heads of all passbooks are sealed: the list lies in 
 
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from enum import StrEnum
 from functools import cache
 from itertools import pairwise
@@ -45,6 +45,9 @@ FINDINGS_NAMED_MAX = 200
 RESERVE_MS = 30_000
 """How much of an invocation's time must be left to take another page."""
 
+SETTLED = timedelta(minutes=2)
+"""How long before an audit began a transaction must have been recorded to be seen whole: none is under way so long."""
+
 PAGES_KEPT = timedelta(days=30)
 """How long what a page came to is of use."""
 
@@ -72,10 +75,11 @@ class Auditor:
 
     def begin(self, run: RunId) -> list[int]:
         """Make the audit's items, where they aren't there yet, and name its chunks."""
-        self._insert(run.key, {"status": AuditStatus.RUNNING, "started_at": self.clock().isoformat()})
+        begun = self._insert(run.key, {"status": AuditStatus.RUNNING, "started_at": self.clock().isoformat()})
+        as_of = (datetime.fromisoformat(begun["started_at"]) - SETTLED).isoformat()
         bounds = [chunk * roster.SHARDS // self.chunks for chunk in range(self.chunks + 1)]
         for chunk, (first, until) in enumerate(pairwise(bounds)):
-            start = {"step": 0, "shard": first, "until": until, "after": ""}
+            start = {"step": 0, "shard": first, "until": until, "after": "", "as_of": as_of}
             self._insert(_chunk_key(run, chunk), start | _found(Audit()))
         return list(range(self.chunks))
 
@@ -130,7 +134,7 @@ class Auditor:
 
     def _verify_page(self, item: Item) -> Item:
         """What the next passbooks come to, and where the cursor stands after them."""
-        audit = Audit()
+        audit = Audit(as_of=datetime.fromisoformat(item["as_of"]))
         page_max = min(PAGE_PASSBOOKS, self.invocation_passbooks or PAGE_PASSBOOKS)
         shard, after = item["shard"], item["after"]
         read = cache(self.ledger.get_evidence)  # what a run rests on is the same for all its lines

@@ -1,12 +1,14 @@
 """An employer's passbook, from the deposit to the participants, and the trial balance over both."""
 
+from datetime import timedelta
+
 import pytest
 
 from retiro.ledger import employers, plans
 from retiro.ledger.lines import Draft, Line, LineError, to_item
 from retiro.ledger.trial_balance import TrialBalance, trial_balance
 from retiro.ledger.verify import Audit, verify_passbook
-from tests.ledger.makers import ANA, EMPLOYER, PARTICIPANT, account_of_readings, contributed, day, enrolled, grown
+from tests.ledger.makers import ANA, EMPLOYER, NOW, PARTICIPANT, account_of_readings, contributed, day, enrolled, grown
 
 ON = day("2025-01-15")
 
@@ -91,6 +93,17 @@ def test_what_was_passed_on_and_not_credited_is_a_fault_that_the_audit_names() -
     audit.add(PARTICIPANT, [to_item(line) for line in contributed(enrolled(), ("2025-01-15", 20_000))])
     assert audit.is_clean
     assert (audit.passbooks, audit.lines) == (2, 5)
+
+
+def test_a_credit_that_comes_between_two_passbooks_is_no_finding_of_an_audit_as_of_before() -> None:
+    """The employer's passbook was read before 200.00 were credited, the participant's after."""
+    credited = [to_item(line) for line in contributed(enrolled(), ("2025-01-15", 20_000))]
+    for as_of, found in ((None, {"ERS": -20_000}), (NOW - timedelta(seconds=1), {}), (NOW, {"ERS": -20_000})):
+        audit = Audit(as_of=as_of)
+        audit.add(EMPLOYER, [to_item(line) for line in deposited(("R-1", 50_000))])
+        audit.add(PARTICIPANT, credited)
+        assert audit.trial_balance.contributions_cents() == found
+        assert audit.trial_balance.totals_cents["ERS"]["savings"] == 20_000
 
 
 def test_installments_that_are_passed_on_and_in_nobodys_plan_are_a_fault_too() -> None:

@@ -2,6 +2,7 @@
 
 import json
 import runpy
+from datetime import timedelta
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -11,6 +12,7 @@ from click.testing import CliRunner
 from cli import stacks
 from cli.main import main
 from ledger_guard import worker
+from ledger_guard.audit import SETTLED
 from retiro.ledger import savings, seal
 from retiro.ledger.evidence import Evidence
 from retiro.ledger.evidence import to_item as evidence_item
@@ -149,13 +151,21 @@ def test_a_passbook_of_which_nothing_is_left_is_named(ten, guard, run_audit):
     assert answer["findings"] == 2
 
 
-def test_contributions_that_nobody_passed_on_are_a_finding_of_the_fund(keep, run_audit):
+def test_contributions_that_nobody_passed_on_are_a_finding_of_the_fund(keep, run_audit, clock):
     keep(account_of_readings())
+    clock.now += SETTLED
     answer = run_audit()
     # Six contributions of 200.00 were credited, and no employer's passbook has the other half.
     assert [(one["passbook"], one["code"], one["detail"]) for one in answer["named"]] == [
         ("ERS", "contributions", "out by -1200.00")
     ]
+
+
+def test_what_is_credited_while_an_audit_reads_is_for_the_next_one(keep, run_audit, clock):
+    """Its other half may be in a passbook that was read before."""
+    keep(account_of_readings())
+    clock.now += SETTLED - timedelta(seconds=1)
+    assert run_audit()["status"] == "clean"
 
 
 def test_a_changed_entry_of_the_boards_book_is_a_finding(ten, guard, run_audit):

@@ -15,14 +15,32 @@ CLEARING = "clearing"
 class TrialBalance:
     """Cents by fund and account, added up from last lines. All remittances' clearing accounts are one, `clearing`.
 
-    `in_transit_cents` is by fund and employer: deposited, and not passed on to participants yet.
+    `in_transit_cents` is by fund and employer: deposited, and not passed on to participants yet. `passed_on_cents`, by
+    fund and account, is what has been passed on and credited.
     """
 
     totals_cents: dict[str, dict[str, int]] = field(default_factory=dict)
     in_transit_cents: dict[str, dict[str, int]] = field(default_factory=dict)
+    passed_on_cents: dict[str, dict[str, int]] = field(default_factory=dict)
 
     def add(self, last: Line) -> None:
         """Add the passbook that ends with this line."""
+        self.add_totals(last)
+        self.add_passed_on(last)
+
+    def add_passed_on(self, line: Line) -> None:
+        """Add what a passbook has of what employers passed on, as of one of its lines.
+
+        Both sides of it are in one transaction and in two passbooks: while credits go on, who reads one after the other
+        sees both only as of a moment that is over.
+        """
+        passed_on = self.passed_on_cents.setdefault(line.fund, {})
+        for account in (CONTRIBUTIONS, INSTALLMENTS):
+            if cents := line.balances.get(account, 0):
+                _add(passed_on, account, cents)
+
+    def add_totals(self, last: Line) -> None:
+        """Add the balances of the passbook that ends with this line."""
         totals = self.totals_cents.setdefault(last.fund, {})
         for account, cents in last.balances.items():
             _add(totals, account.partition(":")[0], cents)
@@ -34,6 +52,7 @@ class TrialBalance:
         for mine, theirs in (
             (self.totals_cents, other.totals_cents),
             (self.in_transit_cents, other.in_transit_cents),
+            (self.passed_on_cents, other.passed_on_cents),
         ):
             for fund, amounts in theirs.items():
                 for name, cents in amounts.items():
@@ -52,18 +71,22 @@ class TrialBalance:
         """
         left = {
             fund: totals.get(CONTRIBUTIONS, 0) or totals.get(INSTALLMENTS, 0)
-            for fund, totals in self.totals_cents.items()
+            for fund, totals in self.passed_on_cents.items()
         }
         return {fund: cents for fund, cents in left.items() if cents}
 
     def to_document(self) -> dict[str, Any]:
         """As plain values, for a chunk's object."""
-        return {"totals_cents": self.totals_cents, "in_transit_cents": self.in_transit_cents}
+        return {
+            "totals_cents": self.totals_cents,
+            "in_transit_cents": self.in_transit_cents,
+            "passed_on_cents": self.passed_on_cents,
+        }
 
     @classmethod
     def from_document(cls, document: Mapping[str, Any]) -> "TrialBalance":
         """From `to_document`."""
-        return cls(document["totals_cents"], document["in_transit_cents"])
+        return cls(document["totals_cents"], document["in_transit_cents"], document["passed_on_cents"])
 
 
 def trial_balance(last_lines: Iterable[Line]) -> TrialBalance:

@@ -7,7 +7,7 @@ is inferred from it.
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from datetime import date
+from datetime import date, datetime
 from enum import StrEnum
 from typing import TypeAlias
 
@@ -60,36 +60,44 @@ ReadEvidence: TypeAlias = Callable[[str, str], Evidence | None]
 class Verified:
     """What was found in one passbook, its last line that can be read, and how many lines there are.
 
-    `rests_on` is each determination that its lines name, and the first line that does.
+    `rests_on` is each determination that its lines name, and the first line that does. `settled` is the last line that
+    was recorded by the moment that was asked for.
     """
 
     findings: tuple[Finding, ...]
     last: Line | None
     lines: int
     rests_on: Mapping[str, int]
+    settled: Line | None
 
 
 @dataclass(slots=True)
 class Audit:
-    """The audit of many passbooks, one after the other or chunk by chunk. `heads` is what a seal of them covers."""
+    """The audit of many passbooks, one after the other or chunk by chunk. `heads` is what a seal of them covers.
+
+    `as_of`, where credits go on meanwhile: what employers passed on is held against what was credited by then.
+    """
 
     passbooks: int = 0
     lines: int = 0
     findings: list[Finding] = field(default_factory=list)
     trial_balance: TrialBalance = field(default_factory=TrialBalance)
     heads: list[str] = field(default_factory=list)
+    as_of: datetime | None = None
 
     def add(
         self, passbook: str, items: Iterable[Item], witness: Witness | None = None, read: ReadEvidence | None = None
     ) -> None:
         """Verify a passbook and add it; with `read`, what it rests on too."""
-        verified = verify_passbook(passbook, items, witness, read)
+        verified = verify_passbook(passbook, items, witness, read, as_of=self.as_of)
         self.passbooks += 1
         self.lines += verified.lines
         self.findings += verified.findings
         if verified.last is not None:
-            self.trial_balance.add(verified.last)
+            self.trial_balance.add_totals(verified.last)
             self.heads.append(head(verified.last))
+        if verified.settled is not None:
+            self.trial_balance.add_passed_on(verified.settled)
 
     @property
     def is_clean(self) -> bool:
@@ -98,26 +106,34 @@ class Audit:
 
 
 def verify_passbook(
-    passbook: str, items: Iterable[Item], witness: Witness | None = None, read: ReadEvidence | None = None
+    passbook: str,
+    items: Iterable[Item],
+    witness: Witness | None = None,
+    read: ReadEvidence | None = None,
+    *,
+    as_of: datetime | None = None,
 ) -> Verified:
     """Verify a passbook: all items of its partition, in order, and what the stream has seen of its end.
 
     A witness that lags behind is fine; one that is ahead means that lines at the end are missing. With `read`, the
-    evidence that the lines rest on must be there, and be what it was.
+    evidence that the lines rest on must be there, and be what it was. `as_of` is the moment of `Verified.settled`;
+    without one it is the last line.
     """
-    verifier = _Verifier(passbook)
+    verifier = _Verifier(passbook, as_of)
     for item in items:
         verifier.take(item)
     if witness is not None:
         verifier.compare(witness)
     if read is not None:
         verifier.look_up(read)
-    return Verified(tuple(verifier.findings), verifier.last, verifier.lines, verifier.rests_on)
+    return Verified(tuple(verifier.findings), verifier.last, verifier.lines, verifier.rests_on, verifier.settled)
 
 
 class _Verifier:
-    def __init__(self, passbook: str) -> None:
+    def __init__(self, passbook: str, as_of: datetime | None = None) -> None:
         self.passbook = passbook
+        self.as_of = as_of
+        self.settled: Line | None = None
         self.findings: list[Finding] = []
         self.lines = 0
         self.last: Line | None = None
@@ -151,6 +167,8 @@ class _Verifier:
         self._hashes[sequence] = line.hash
         self._check(line, document)
         self.last = line
+        if self.as_of is None or line.recorded_at <= self.as_of:
+            self.settled = line
         if line.determination is not None:
             self.rests_on.setdefault(line.determination, sequence)
 
