@@ -23,7 +23,11 @@ from annuities.portal import portal
 from annuities.refunds import Refunds
 from annuities.world import world
 from retiro.portal import Language, Principal
+from retiro.registry.clients import Party
 from retiro.registry.participants import Profile
+
+_SETTLES = (Party.OFFICE, Party.FUND, Party.PORTAL)
+"""Whose clients enter and approve, as with a death. An employer reads its own judges, and settles nothing of theirs."""
 
 # Annuities
 
@@ -38,12 +42,14 @@ def quote(body: AnnuityQuote, principal: Principal) -> Quoted:
 @portal.post("/annuities", scopes="benefits.settle")
 def enter(body: Retiring, principal: Principal) -> AnnuityState:
     """Enter an annuity, for another person to approve."""
+    principal.must_be(*_SETTLES)
     return Contracts(world()).enter(body, _judge(body.participant_id, principal), principal)
 
 
 @portal.post("/annuities/{annuity_id}/approval", scopes="benefits.approve", status=200)
 def issue(annuity_id: AnnuityId, body: Approval, principal: Principal) -> AnnuityState:
     """Issue the annuity that another person entered: an immutable contract; the balance moves to the reserve."""
+    principal.must_be(*_SETTLES)
     return Contracts(world()).issue(annuity_id, body.content_hash, _holder(annuity_id, principal), principal)
 
 
@@ -58,6 +64,7 @@ def read(annuity_id: AnnuityId, query: ContractQuery, principal: Principal, lang
 @portal.post("/annuities/{annuity_id}/corrections", scopes="benefits.settle")
 def enter_correction(annuity_id: AnnuityId, body: Correction, principal: Principal) -> AnnuityState:
     """Enter a correction, by its ground, for another person to approve."""
+    principal.must_be(*_SETTLES)
     return Contracts(world()).enter_correction(annuity_id, body, _holder(annuity_id, principal), principal)
 
 
@@ -66,6 +73,7 @@ def issue_correction(
     annuity_id: AnnuityId, number: ContractNumber, body: Approval, principal: Principal
 ) -> AnnuityState:
     """Issue the contract that supersedes the one in force; the first stays readable."""
+    principal.must_be(*_SETTLES)
     holder = _holder(annuity_id, principal)
     return Contracts(world()).issue_correction(annuity_id, number, body.content_hash, holder, principal)
 
@@ -82,12 +90,14 @@ def quote_refund(body: Separating, principal: Principal) -> RefundQuoted:
 @portal.post("/separation-refunds", scopes="benefits.settle")
 def enter_refund(body: Separating, principal: Principal) -> RefundState:
     """Enter a refund on separation, for another person to approve."""
+    principal.must_be(*_SETTLES)
     return Refunds(world()).enter(body, _judge(body.participant_id, principal), principal)
 
 
 @portal.post("/separation-refunds/{refund_id}/approval", scopes="benefits.approve", status=200)
 def pay_refund(refund_id: RefundId, body: Approval, principal: Principal) -> RefundState:
     """Pay the refund that another person entered, and close the account."""
+    principal.must_be(*_SETTLES)
     return Refunds(world()).pay(refund_id, body.content_hash, _holder(refund_id, principal), principal)
 
 
