@@ -25,12 +25,15 @@ class AgeingQuery(PageQuery):
 
 
 class OverdueMonthView(Answer):
-    """A month that is late: what was filed for it and isn't deposited, and what was ordered for it."""
+    """A month that is late: what was filed for it and isn't deposited, and what was ordered for it.
+
+    `ordered_not_remitted`: all that was filed is deposited, and it has less in installments than was ordered.
+    """
 
     period: Month
     due_on: Date
     days: int
-    reason: Literal["nothing_filed", "not_deposited"]
+    reason: Literal["nothing_filed", "not_deposited", "ordered_not_remitted"]
     withheld: Amount
     ordered: Amount
 

@@ -6,7 +6,7 @@ fault. Each of these, done again, writes the same. Nothing in this module knows 
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from itertools import groupby
@@ -31,6 +31,7 @@ from retiro.registry.deduction_orders import orders_for, orders_of
 from retiro.registry.participants import profiles_of
 from retiro.registry.remittances import CONTRIBUTION, INSTALLMENT, Remittance, RemittedFile, index_entry
 from retiro.registry.table import Table
+from retiro.rules.money import format_cents
 
 _KINDS = (CONTRIBUTION, INSTALLMENT)
 
@@ -99,14 +100,16 @@ class FileKind:
         ended = replace(
             upload, status=UploadStatus.REFUSED, rows=index["rows"], total_cents=index["total_cents"], faults=faults
         )
+        installments = {}
         if not faults:
-            found.update(counts(self._missing(upload, index["rows"])))
+            installments = self._installments(upload, index["rows"])
+            found.update(counts(self._missing(upload, installments)))
             ended = replace(
                 ended,
                 status=UploadStatus.TESTED if upload.test else UploadStatus.ACCEPTED,
                 matched=dict(sorted(found.items())),
             )
-        if ended.status is UploadStatus.ACCEPTED and not self._accept(ended, index["sha256"]):
+        if ended.status is UploadStatus.ACCEPTED and not self._accept(ended, index["sha256"], installments):
             used = Fault(1, ENGLISH[0], Edit.REFERENCE_USED)
             self.files.put(f"{upload.place}/faults/0000", [used.document])
             ended = replace(ended, status=UploadStatus.REFUSED, faults=1)
@@ -137,21 +140,29 @@ class FileKind:
             return too_large, ""
         return read(data, upload.form), sha256(data)
 
-    def _missing(self, upload: Upload, rows: int) -> list[Match]:
+    def _installments(self, upload: Upload, rows: int) -> dict[str, int]:
+        """The installments of the file, by participant: one line of the kind each."""
+        stored = self.files.rows(upload.place, rows)
+        return {row.participant_id or "": row.amount_cents or 0 for row in stored if row.kind == INSTALLMENT}
+
+    def _missing(self, upload: Upload, installments: Iterable[str]) -> list[Match]:
         """Whom the order names and the file doesn't; stored, since there may be many."""
-        remitted = (row.participant_id or "" for row in self.files.rows(upload.place, rows) if row.kind == INSTALLMENT)
-        absent = missing(orders_of(self.registry, upload.employer_id, upload.period), remitted)
+        absent = missing(orders_of(self.registry, upload.employer_id, upload.period), installments)
         self.files.put(f"{upload.place}/missing", [match.document for match in absent])
         return absent
 
-    def _accept(self, upload: Upload, digest: str) -> bool:
-        """Whether the remittance stands now: not where another one has taken its reference meanwhile."""
+    def _accept(self, upload: Upload, digest: str, installments: Mapping[str, int]) -> bool:
+        """Whether the remittance stands now: not where another one has taken its reference meanwhile.
+
+        What it has in installments is kept beside the counts, so that the ageing report needn't read the file.
+        """
         file = RemittedFile(upload.version, digest, upload.place, upload.rows, upload.total_cents)
         remittance = Remittance(
             upload.employer_id, upload.reference, upload.fund, upload.period, (), first_line_of(upload), file
         )
+        matched = {"counts": upload.matched or {}, "installments": format_cents(sum(installments.values()))}
         try:
-            accept(self.store, self.registry, remittance, upload.principal, {"counts": upload.matched or {}})
+            accept(self.store, self.registry, remittance, upload.principal, matched)
         except EvidenceConflictError:
             return False
         return True

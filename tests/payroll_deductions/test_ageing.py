@@ -14,8 +14,9 @@ from cli.ageing import show_ages
 from cli.main import main
 from payroll_deductions import api
 from retiro.ledger.store import LedgerStore
+from retiro.registry import ageing
 from retiro.registry.ageing import Ageing, EmployerAge, Overdue, OverdueMonth
-from retiro.registry.employers import Employer
+from retiro.registry.employers import Employer, register
 from tests.payroll_deductions.conftest import THREE, line, remittance
 from tests.payroll_deductions.plans_at_work import order
 
@@ -72,6 +73,154 @@ def test_one_remittance_of_two_and_a_deposit_taken_back_are_late(
     assert report(stack, "2025-02-19")["E-001"] == [("2025-01", 4, "not_deposited", 10_00, 0)]
     # 500.51 + 10.00
     assert report(stack, "2025-02-20")["E-001"] == [("2025-01", 5, "not_deposited", 510_51, 0)]
+
+
+def returned(call: Callable[..., Any], reference: str, day: str, remittance_id: str = "E-001_2025-014") -> None:
+    body = {"reference": reference, "returned_on": day, "reason": "Insufficient funds"}
+    path = f"/payroll-remittances/{remittance_id}/deposit-return"
+    answer = call(api.handler, "POST", path, body=body, scopes="payroll.confirm", client="fund")
+    assert answer.status == 202, answer.text
+
+
+def test_a_deposit_taken_back_is_made_good_by_what_comes_instead_of_it(
+    *,
+    remit: Callable[..., Any],
+    confirm: Callable[..., Any],
+    credit: Callable[..., int],
+    call: Callable[..., Any],
+    stack: Any,
+) -> None:
+    """January's 500.51 bounces on February 20, and comes as another remittance on the 25th; that bounces on March 1.
+
+    It is 500.51 that is late after both, never 1,001.02, until 400.00 come on March 5; then 500.51 − 400.00 = 100.51.
+    The 200.00 more that come on March 6 are over it.
+    """
+    remit(THREE)
+    confirm()
+    credit()
+    returned(call, "RD-1", "2025-02-20")
+    credit()
+    assert report(stack, "2025-02-19")["E-001"] == []
+    assert report(stack, "2025-03-10")["E-001"] == [("2025-01", 23, "not_deposited", 500_51, 0)]
+
+    def instead(reference: str, day: str, lines: list[dict[str, Any]], total: str) -> None:
+        remit(remittance(lines, total, reference=reference))
+        place = f"/payroll-remittances/E-001_{reference}"
+        confirmed = confirm({"reference": f"D-{reference}", "amount": total, "value_date": day}, place=place)
+        assert confirmed.status == 202, confirmed.text
+        credit()
+
+    instead("2025-020", "2025-02-25", THREE["lines"], "500.51")
+    assert report(stack, "2025-02-25")["E-001"] == []
+    returned(call, "RD-2", "2025-03-01", "E-001_2025-020")
+    credit()
+    assert report(stack, "2025-03-04")["E-001"] == [("2025-01", 17, "not_deposited", 500_51, 0)]
+    instead("2025-021", "2025-03-05", [line(1, "400.00")], "400.00")
+    assert report(stack, "2025-03-05")["E-001"] == [("2025-01", 18, "not_deposited", 100_51, 0)]
+    instead("2025-022", "2025-03-06", [line(2, "200.00")], "200.00")
+    assert report(stack, "2025-03-10")["E-001"] == []
+
+
+@pytest.mark.parametrize(
+    ("moneys", "cents"),
+    [
+        # Two that bounce, and one that comes: it makes good once. 500 + 300 − 500.
+        ([(500, 1, 5), (300, 1, 6), (500, 7, None)], 300),
+        # What came before the bounce is no replacement of it; what comes on its day is.
+        ([(500, 1, 5), (500, 4, None)], 500),
+        ([(500, 1, 5), (500, 5, None)], 0),
+        # It comes and bounces on one day: nothing makes good its own return.
+        ([(500, 5, 5)], 500),
+        ([(500, 1, 5), (500, 5, 5)], 500),
+        ([(500, 1, 5), (500, 5, 5), (500, 6, None)], 0),
+        # One that isn't there yet, beside one that bounced: both are withheld.
+        ([(500, 1, 5), (20, None, None)], 520),
+    ],
+)
+def test_each_deposit_makes_good_once_what_was_taken_back_until_its_day(
+    moneys: list[tuple[int, int | None, int | None]], cents: int
+) -> None:
+    def on(day: int | None) -> date | None:
+        return None if day is None else date(2025, 2, day)
+
+    known = [ageing._Money(str(at), amount, on(came), on(back)) for at, (amount, came, back) in enumerate(moneys)]
+    assert ageing._withheld_cents(known) == cents
+    assert ageing._withheld_cents(reversed(known)) == cents
+
+
+def test_installments_that_were_ordered_and_kept_stand_though_something_was_filed(
+    *, remit: Callable[..., Any], confirm: Callable[..., Any], credit: Callable[..., int], stack: Any
+) -> None:
+    """89.23 and 89.23 of arrears are ordered, 178.46; a cent's contribution comes, then 178.45, and the last cent."""
+    order(stack, "E-001", "2025-01", ("P-000001", 89_23, 89_23))
+
+    def remitted(reference: str, one: dict[str, Any]) -> None:
+        remit(remittance([one], one["amount"], reference=reference))
+        place = f"/payroll-remittances/E-001_{reference}"
+        confirm({"reference": f"D-{reference}", "amount": one["amount"]}, place=place)
+        credit()
+
+    assert report(stack, "2025-02-20")["E-001"] == [("2025-01", 5, "nothing_filed", 0, 178_46)]
+    remitted("R-1", line(2, "0.01"))
+    kept = [("2025-01", 5, "ordered_not_remitted", 0, 178_46)]
+    assert report(stack, "2025-02-20")["E-001"] == kept
+    remitted("R-2", line(1, "178.45", kind="installment"))
+    assert report(stack, "2025-02-20")["E-001"] == kept
+    remitted("R-3", line(1, "0.01", kind="installment"))
+    assert report(stack, "2025-02-20")["E-001"] == []
+    # On a day before the deposits it stands as it did: they are of February 10, and the month is late from the 16th.
+    assert report(stack, "2025-02-09")["E-001"] == []
+
+
+@pytest.mark.parametrize(
+    ("paid", "late"),
+    [
+        # January's 89.23 comes with February's, as arrears: 178.46 in all. Both are settled.
+        ("178.46", []),
+        # A cent of the arrears stays: it is February's, and it is January's.
+        ("178.45", [("2025-01", 89_23), ("2025-02", 178_46)]),
+        # February's own alone.
+        ("89.23", [("2025-01", 89_23), ("2025-02", 178_46)]),
+    ],
+)
+def test_what_was_short_is_settled_when_it_comes_as_a_later_months_arrears(
+    *,
+    remit: Callable[..., Any],
+    confirm: Callable[..., Any],
+    credit: Callable[..., int],
+    stack: Any,
+    paid: str,
+    late: list[tuple[str, int]],
+) -> None:
+    order(stack, "E-001", "2025-01", ("P-000001", 89_23, 0))
+    order(stack, "E-001", "2025-02", ("P-000001", 89_23, 89_23))
+    remit(remittance([line(2, "0.01")], "0.01"))
+    confirm({"amount": "0.01"})
+    february = remittance([line(1, paid, kind="installment")], paid, reference="R-2", period="2025-02")
+    remit(february)
+    confirm({"reference": "D-2", "amount": paid, "value_date": "2025-03-10"}, place="/payroll-remittances/E-001_R-2")
+    credit()
+    assert [(month, ordered) for month, _, _, _, ordered in report(stack, "2025-03-20")["E-001"]] == late
+    # February isn't due yet on the 12th, and has brought January's all the same.
+    assert [month for month, *_ in report(stack, "2025-03-12")["E-001"]] == [month for month, _ in late[:1]]
+
+
+def test_the_pension_payroll_owes_what_is_ordered_and_nothing_else(
+    *, machine: Any, call: Callable[..., Any], confirm: Callable[..., Any], stack: Any
+) -> None:
+    """It remits no contributions: 89.23 of January, nothing of which came, come as February's arrears; March has none.
+
+    A month of which nothing is ordered isn't late, and one that later arrears have paid isn't any more.
+    """
+    register(stack.registry, Employer("E-000", "ERS"))
+    order(stack, "E-000", "2025-01", ("P-000001", 89_23, 0))
+    order(stack, "E-000", "2025-02", ("P-000001", 89_23, 89_23))
+    assert report(stack, "2025-02-20")["E-000"] == [("2025-01", 5, "nothing_filed", 0, 89_23)]
+    lines = [line(1, "178.46", kind="installment")]
+    body = remittance(lines, "178.46", employer_id="E-000", period="2025-02")
+    assert call(api.handler, "POST", "/payroll-remittances", body=body, scopes="payroll.remit").status == 201
+    confirm({"amount": "178.46", "value_date": "2025-03-10"}, place="/payroll-remittances/E-000_2025-014")
+    assert report(stack, "2025-04-20")["E-000"] == []
 
 
 def test_a_refused_remittance_makes_no_month_look_filed(

@@ -10,6 +10,7 @@ from payroll_deductions.edits import ENGLISH, SENTENCES, SPANISH, Edit
 from payroll_deductions.file_reading import KINDS, read
 from payroll_deductions.matching import Flag, Result
 from payroll_deductions.models import LINES_MAX
+from retiro.registry.ageing import Overdue
 
 PAGE = (Path(__file__).parents[2] / "docs" / "remittance-file.md").read_text("utf-8")
 EXAMPLES = re.findall(r"```(csv|json)\n(.*?)```", PAGE, flags=re.DOTALL)
@@ -33,8 +34,14 @@ def test_both_headings_say_the_same():
 
 
 def test_every_edit_is_published_with_both_its_sentences_and_no_other():
-    published = re.findall(r"^\| `(\w+)` \| (.+?) \| (.+?) \|$", PAGE.partition("## The edits")[2], flags=re.MULTILINE)
+    edits = PAGE.partition("## The edits")[2].partition("\n## ")[0]
+    published = re.findall(r"^\| `(\w+)` \| (.+?) \| (.+?) \|$", edits, flags=re.MULTILINE)
     assert published == [(str(edit), SENTENCES[edit].en, SENTENCES[edit].es) for edit in Edit]
+
+
+def test_every_reason_of_the_ageing_report_is_published():
+    late = PAGE.partition("## What is late")[2]
+    assert re.findall(r"^\| `(\w+)` \|", late, flags=re.MULTILINE) == [str(reason) for reason in Overdue]
 
 
 def test_every_result_and_limit_is_published():

@@ -12,6 +12,7 @@ from payroll_deductions.edits import Edit
 from payroll_deductions.file_store import FILE_BYTES_MAX, PAGE_ROWS
 from payroll_deductions.uploads import Upload, begin_validation, put_upload
 from retiro.ledger.passbooks import Passbooks
+from retiro.registry.remittances import installments_of
 from retiro.registry.table import ChangedError, Table
 from tests.conftest import Context
 from tests.payroll_deductions.plans_at_work import csv_file, open_plan, order, owed_cents
@@ -97,6 +98,8 @@ def test_a_file_is_validated_whole_and_then_credited_by_pages(
     assert (seen["status"], seen["count"], seen["total"], seen["error_count"]) == ("awaiting_deposit", 3, "159.23", 0)
     assert seen["matched"] == {"exact": 1, "missing": 1, "short": 1}
     assert remit(ASKED).code == "remittance_reference_used"
+    # 89.23 + 50.00 are installments: the ageing report compares them with the order.
+    assert installments_of(passbooks.store, "E-001_2008-10") == 139_23
     assert confirm({"amount": "159.23", "value_date": "2008-11-10"}, place=PLACE).status == 202
     credit()
     seen = look(PLACE).body

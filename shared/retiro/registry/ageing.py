@@ -1,20 +1,28 @@
 """Which employers are late, and for what: every employer, every month that was due, as of a day.
 
-A month is due on the 15th of the next. It is settled when what was filed for it is deposited, and something was. The
-first month that is looked at is the first for which the employer filed or was ordered anything; an employer of whom
-neither is known stands in the report too, as one of whom nothing is known.
+A month is due on the 15th of the next. It is settled when something was filed for it, all of that is deposited, and of
+the installments that were ordered for it none is missing. A deposit that the bank took back is made good by those that
+came for the month since. The first month that is looked at is the first for which the employer filed or was ordered
+anything; an employer of whom neither is known stands in the report too, as one of whom nothing is known.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 from enum import StrEnum
 
+from retiro.ledger.plans import PENSION_PAYROLL
 from retiro.ledger.store import LedgerStore
-from retiro.registry.deduction_orders import ordered_months, orders_of
+from retiro.registry.deduction_orders import Order, ordered_months, orders_of
 from retiro.registry.employers import Employer, all_employers
-from retiro.registry.remittances import deposit_of, remittance_of, remittances_by_month, return_of
+from retiro.registry.remittances import (
+    deposit_of,
+    installments_of,
+    remittance_of,
+    remittances_by_month,
+    return_of,
+)
 from retiro.registry.table import Table
 from retiro.rules.calendar import add_months
 from retiro.rules.remitting import due_on
@@ -28,6 +36,8 @@ class Overdue(StrEnum):
 
     NOTHING_FILED = "nothing_filed"
     NOT_DEPOSITED = "not_deposited"
+    ORDERED_NOT_REMITTED = "ordered_not_remitted"
+    """All that was filed is with the fund, and it has less in installments than was ordered."""
 
 
 @dataclass(frozen=True)
@@ -90,41 +100,117 @@ class Ageing:
             filed.setdefault(period, []).append(remittance_id)
         ordered = set(ordered_months(self.table, employer.employer_id))
         periods = _due(min([*filed, *ordered], default=None), as_of)
-        months = [
-            month
-            for period in periods
-            if (month := self._month(employer, period, filed.get(period, []), as_of, is_ordered=period in ordered))
-        ]
-        return EmployerAge(employer, bool(filed or ordered), len(periods), months)
+        months: list[OverdueMonth] = []
+        arrears_cents = 0  # what came with later months beyond their own installments: it is of the months before
+        for period in sorted({*periods, *(filed.keys() & ordered)}, reverse=True):
+            orders = list(orders_of(self.table, employer.employer_id, period)) if period in ordered else []
+            moneys = [self._money(one, as_of) for one in filed.get(period, [])]
+            month = self._month(employer, period, moneys, orders)
+            if period in periods and (late := month.late(as_of, arrears_cents)):
+                months.append(late)
+            arrears_cents += month.arrears_cents
+        return EmployerAge(employer, bool(filed or ordered), len(periods), months[::-1])
 
-    def _month(
-        self, employer: Employer, period: str, remittance_ids: Sequence[str], as_of: date, *, is_ordered: bool
-    ) -> OverdueMonth | None:
-        """The month where it is late; `None` where all that was filed for it is deposited."""
-        withheld_cents = [self._withheld_cents(one, as_of) for one in remittance_ids]
-        if withheld_cents and not any(withheld_cents):
-            return None
-        due = due_on(date.fromisoformat(f"{period}-01"))
-        ordered = orders_of(self.table, employer.employer_id, period) if is_ordered else iter(())
-        return OverdueMonth(
+    def _month(self, employer: Employer, period: str, moneys: Sequence["_Money"], orders: Sequence[Order]) -> "_Month":
+        return _Month(
             period,
-            due,
-            (as_of - due).days,
-            Overdue.NOT_DEPOSITED if withheld_cents else Overdue.NOTHING_FILED,
-            sum(withheld_cents),
-            sum(order.total_cents for order in ordered),
+            is_filed=bool(moneys),
+            is_contributing=employer.employer_id != PENSION_PAYROLL,
+            withheld_cents=_withheld_cents(moneys),
+            ordered_cents=sum(order.total_cents for order in orders),
+            installment_cents=sum(order.installment_cents for order in orders),
+            # The remittances themselves are read only where something was ordered: there may be very many.
+            remitted_cents=sum(
+                installments_of(self.store, money.remittance_id) for money in moneys if orders and money.is_there
+            ),
         )
 
-    def _withheld_cents(self, remittance_id: str, as_of: date) -> int:
-        """What of a remittance is withheld and not with the fund."""
+    def _money(self, remittance_id: str, as_of: date) -> "_Money":
         deposited = deposit_of(self.store, remittance_id)
         if deposited is not None and deposited.value_date <= as_of:
             returned = return_of(self.store, remittance_id)
-            return deposited.amount_cents if returned is not None and returned.returned_on <= as_of else 0
+            returned_on = returned.returned_on if returned is not None and returned.returned_on <= as_of else None
+            return _Money(remittance_id, deposited.amount_cents, deposited.value_date, returned_on)
         remittance = remittance_of(self.store, remittance_id)
         if remittance is None:
             raise LookupError(f"{remittance_id} is found by its month, and isn't there")
-        return remittance.total_cents
+        return _Money(remittance_id, remittance.total_cents)
+
+
+@dataclass(frozen=True)
+class _Money:
+    """A remittance's money as of a day: when it came, if it did, and when the bank took it back, if it did."""
+
+    remittance_id: str
+    amount_cents: int
+    came_on: date | None = None
+    returned_on: date | None = None
+
+    @property
+    def is_there(self) -> bool:
+        return self.came_on is not None and self.returned_on is None
+
+
+@dataclass(frozen=True)
+class _Month:
+    """What is known of a month. `remitted_cents`: the installments that are with the fund.
+
+    Who isn't `is_contributing`, the pension payroll, owes what is ordered and nothing else.
+    """
+
+    period: str
+    is_filed: bool
+    is_contributing: bool
+    withheld_cents: int
+    ordered_cents: int
+    installment_cents: int
+    remitted_cents: int
+
+    @property
+    def arrears_cents(self) -> int:
+        """What was remitted of the order's arrears: that is, of the months before."""
+        return max(0, self.remitted_cents - self.installment_cents)
+
+    def late(self, as_of: date, arrears_cents: int) -> OverdueMonth | None:
+        """The month where it is late. `arrears_cents`: what later months brought of what is missing of those before."""
+        is_short = self.remitted_cents + arrears_cents < self.ordered_cents
+        if self.withheld_cents:
+            reason = Overdue.NOT_DEPOSITED
+        elif not self.is_filed and (is_short or self.is_contributing):
+            reason = Overdue.NOTHING_FILED
+        elif is_short:
+            reason = Overdue.ORDERED_NOT_REMITTED
+        else:
+            return None
+        due = due_on(date.fromisoformat(f"{self.period}-01"))
+        return OverdueMonth(self.period, due, (as_of - due).days, reason, self.withheld_cents, self.ordered_cents)
+
+
+def _withheld_cents(moneys: Iterable[_Money]) -> int:
+    """What of a month's remittances is withheld and not with the fund.
+
+    What the bank took back comes anew, as another remittance of the month: each deposit makes good what was taken back
+    until its day and isn't made good yet. So they are walked from the last day to the first. A deposit that was taken
+    back itself made good what came before it; the one that comes for it makes both good.
+    """
+    withheld_cents = 0
+    steps: list[tuple[date, int, int]] = []
+    for money in moneys:
+        if money.came_on is None:
+            withheld_cents += money.amount_cents
+            continue
+        # On one day: what stays makes good what is taken back, and nothing makes good its own return.
+        bounced = money.came_on == money.returned_on
+        steps.append((money.came_on, 1 if bounced else 3, money.amount_cents))
+        if money.returned_on is not None:
+            steps.append((money.returned_on, 2 if bounced else 0, -money.amount_cents))
+    came_cents = 0
+    for _, _, cents in sorted(steps, reverse=True):
+        came_cents += cents
+        if came_cents < 0:
+            withheld_cents -= came_cents
+            came_cents = 0
+    return withheld_cents
 
 
 def _due(first: str | None, as_of: date) -> list[str]:

@@ -195,6 +195,21 @@ def matched_of(store: LedgerStore, remittance_id: str) -> Mapping[str, Any]:
     return matched
 
 
+def installments_of(store: LedgerStore, remittance_id: str) -> int:
+    """What a remittance has in installments, in cents. Raises `LookupError` where none of this id was received.
+
+    Of a file that is what was counted when it was taken; where that wasn't kept, all of it, which is not less.
+    """
+    evidence = store.get_evidence(REMITTANCE, remittance_id)
+    if evidence is None:
+        raise LookupError(f"no remittance {remittance_id} was received")
+    remittance = Remittance.of_content(evidence.body["content"])
+    if remittance.file is None:
+        return sum(line.amount_cents for line in remittance.lines if line.kind == INSTALLMENT)
+    counted = evidence.body.get("matched", {}).get("installments")
+    return remittance.total_cents if counted is None else parse_cents(counted)
+
+
 def index_entry(table: Table, remittance: Remittance) -> "TransactItem":
     """What finds an employer's remittances by month, as a part of the transaction in which the remittance is taken."""
     item = {
