@@ -1,8 +1,9 @@
 """The bucket's part for remittances: what employers upload, what was read and found of it, and what was refused.
 
 Under `files/remittances/E-001_2025-014/` lie `file`, which was uploaded; `refused.json`, a small remittance that was
-refused (of both, each time is a version of the object); and `2/…`, all of the second validation of what was uploaded:
-its index, and by page its rows, its faults of form, and what was found of it.
+refused (of both, each time is a version of the object); `missing/…`, whom the order named and a small one didn't; and
+`2/…`, all of the second validation of what was uploaded: its index, and by page its rows, its faults of form, and what
+was found of it.
 """
 
 import hashlib
@@ -139,6 +140,11 @@ def pages_of(files: RemittanceFiles, place: str, name: str, rows: int) -> Iterat
 
 class PageMissingError(Exception):
     """A page of a validation isn't there: it isn't over."""
+
+
+def missing_place(remittance_id: str, digest: str) -> str:
+    """Where it is stored who is missing from a remittance in a body, under the hash of that list."""
+    return f"{remittance_id}/missing/{digest}"
 
 
 def line_of(row: Row) -> RemittedLine:

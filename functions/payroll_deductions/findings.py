@@ -7,7 +7,7 @@ from itertools import islice
 from typing import TypeVar
 
 from payroll_deductions.edits import Fault
-from payroll_deductions.file_store import PAGE_ROWS, RemittanceFiles, line_of, page_count
+from payroll_deductions.file_store import PAGE_ROWS, RemittanceFiles, line_of, missing_place, page_count
 from payroll_deductions.matching import Match
 from payroll_deductions.models import FileError, FileErrors, LinesCsvQuery, LinesQuery, MatchedLine, MatchedLines
 from payroll_deductions.receiving import unknown_remittance
@@ -87,7 +87,10 @@ class Findings:
         return self._lines_of_file(upload.place, first_line_of(upload), upload.rows)
 
     def _lines_of_body(self, remittance: Remittance) -> Iterator[MatchedLine]:
-        stored = matched_of(self.remittances.passbooks.store, remittance.remittance_id).get("lines", [])
+        matched = matched_of(self.remittances.passbooks.store, remittance.remittance_id)
+        stored = matched.get("lines", [])
+        if "missing" in matched:
+            stored = [*stored, *(self.files.get(missing_place(remittance.remittance_id, matched["missing"])) or [])]
         return _matched(remittance.first_line, remittance.lines, map(Match.of_document, stored))
 
     def _lines_of_file(self, place: str, first_line: int, rows: int) -> Pages[MatchedLine]:

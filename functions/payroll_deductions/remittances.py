@@ -9,7 +9,7 @@ from datetime import date
 
 from payroll_deductions.edits import Fault
 from payroll_deductions.file_reading import Parsed
-from payroll_deductions.file_store import RemittanceFiles, line_of
+from payroll_deductions.file_store import RemittanceFiles, line_of, missing_place
 from payroll_deductions.filing import checked_whole, parsed_of, refusal
 from payroll_deductions.matching import Match, counts, missing
 from payroll_deductions.models import Filing, NewCsvRemittance, NewDeposit, NewRemittance, NewUpload, RemittanceView
@@ -18,7 +18,8 @@ from payroll_deductions.standing import Standing
 from payroll_deductions.uploads import TEST_SUFFIX
 from payroll_deductions.validation import accept, payer_of
 from retiro.ledger.employers import deposit, opening
-from retiro.ledger.evidence import EvidenceConflictError
+from retiro.ledger.encoding import canonical, content_hash
+from retiro.ledger.evidence import Evidence, EvidenceConflictError
 from retiro.ledger.keys import BusinessKey, KeyKind
 from retiro.ledger.passbooks import Decision, Passbooks
 from retiro.ledger.savings import Origin
@@ -37,6 +38,9 @@ from retiro.rules.savings_accounts import SECTION, check_on_calendar
 from retiro.runs.jobs import JobStarter
 
 _CITATION = f"{SECTION}(a)(2)"
+
+EVIDENCE_BYTES_MAX = 400_000
+"""What a body and its matching may take in the ledger: under DynamoDB's 409,600 bytes an item, its key included."""
 
 
 @dataclass(frozen=True)
@@ -107,15 +111,39 @@ class Remittances:
             self._keep(body, checked.faults)
             raise refusal(body, checked.faults)
         remitted = [row.participant_id or "" for row in parsed.rows if row.kind == INSTALLMENT]
-        matches = [*checked.matches, *missing(payer.orders.values(), remitted)]
+        absent = missing(payer.orders.values(), remitted)
         remittance = _remittance(body, employer, parsed)
+        matched = self._matched(remittance, checked.matches, absent, keep=not body.test)
+        _check_size(remittance.evidence(principal.label, matched))
         if body.test:
-            return self._standing().tested(remittance, counts(matches))
+            return self._standing().tested(remittance, counts([*checked.matches, *absent]))
         try:
-            accept(self.passbooks.store, self.registry, remittance, principal.label, _matched(matches))
+            accept(self.passbooks.store, self.registry, remittance, principal.label, matched)
         except EvidenceConflictError as there:
             raise reference_used() from there
         return self._standing().view(remittance)
+
+    def _matched(
+        self, remittance: Remittance, matches: list[Match], absent: list[Match], *, keep: bool
+    ) -> Mapping[str, object] | None:
+        """What the ledger keeps of the matching; nothing where there was nothing to match.
+
+        An order may name many more than a body: who is missing is stored in the bucket, under the hash of the list, so
+        that another request with this reference never changes what this one's evidence names.
+        """
+        lines = [match.document for match in matches if match.result or match.flag]
+        missed = [match.document for match in absent]
+        if not lines and not missed:
+            return None
+        matched: dict[str, object] = {"counts": counts([*matches, *absent]), "lines": lines}
+        if self.files is None:
+            return matched | {"lines": [*lines, *missed]}
+        if missed:
+            digest = content_hash(missed).hex()
+            if keep:
+                self.files.put(missing_place(remittance.remittance_id, digest), missed)
+            matched["missing"] = digest
+        return matched
 
     def _keep(self, body: NewRemittance | NewCsvRemittance, faults: list[Fault]) -> None:
         """Keep what is refused, as it came, for the employer to fetch with its errors."""
@@ -194,10 +222,16 @@ def _remittance(body: NewRemittance | NewCsvRemittance, employer: Employer, pars
     )
 
 
-def _matched(matches: list[Match]) -> Mapping[str, object] | None:
-    """What the ledger keeps of the matching; nothing where there was nothing to match."""
-    lines = [match.document for match in matches if match.result or match.flag]
-    return {"counts": counts(matches), "lines": lines} if lines else None
+def _check_size(evidence: Evidence) -> None:
+    """A body is kept in one item of the ledger: what is too large for that, with very long names, is uploaded."""
+    if len(canonical(evidence.body)) > EVIDENCE_BYTES_MAX:
+        raise refused(
+            "body_too_large",
+            en="The lines with their names are too large for a body; upload them as a file.",
+            es="Las líneas con sus nombres son demasiado grandes para el cuerpo; súbalas como archivo.",
+            citation=_CITATION,
+            field="lines",
+        )
 
 
 def _first_day(period: str) -> date:

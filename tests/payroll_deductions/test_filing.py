@@ -5,7 +5,11 @@ from typing import Any
 
 import pytest
 
+from payroll_deductions import api, remittances
+from retiro.ledger.encoding import canonical
+from retiro.registry.deduction_orders import withdraw_order
 from tests.payroll_deductions.conftest import REMITTANCE, THREE, line, remittance
+from tests.payroll_deductions.plans_at_work import order
 
 
 def everything(stack: Any) -> tuple[Any, Any]:
@@ -173,3 +177,57 @@ def test_an_employers_client_files_and_sees_its_own_only(
 def test_more_than_a_thousand_lines_are_refused(remit: Callable[..., Any]) -> None:
     answer = remit(remittance([line(number) for number in range(1, 1002)], "200200.00"))
     assert (answer.status, answer.body["field"]) == (422, "lines")
+
+
+# Whom a large order names
+
+
+def test_a_small_remittance_of_a_large_order_is_taken_and_who_is_missing_is_named(
+    *, remit: Callable[..., Any], call: Callable[..., Any], passbooks: Any, stack: Any
+) -> None:
+    """61 are ordered and one is remitted: 60 are missing, at 40 bytes each 2,400 in the evidence, were they its lines.
+
+    Of 12,000 that would be 480 KB, and DynamoDB takes 400 KB.
+    """
+    order(stack, "E-001", "2025-01", *((f"P-{number:06d}", 89_23, 0) for number in range(1, 62)))
+    body = remittance([line(1, "89.23", kind="installment")], "89.23")
+    answer = remit(body)
+    assert (answer.status, answer.body["matched"]) == (201, {"exact": 1, "missing": 60})
+    assert len(canonical(passbooks.store.get_evidence("remittance", "E-001_2025-014").body)) < 1_000
+
+    def listed(**query: str) -> Any:
+        return call(
+            api.handler, "GET", f"{REMITTANCE}/lines", query=query, scopes="payroll.remit", client="employer-001"
+        ).body
+
+    first = listed(limit="2")
+    assert [(one["line"], one["participant_id"], one["result"]) for one in first["items"]] == [
+        (1, "P-000001", "exact"),
+        (0, "P-000002", "missing"),
+    ]
+    last = listed(limit="100", result="missing")["items"][-1]
+    assert (last["participant_id"], last["ordered"], last["amount"]) == ("P-000061", "89.23", "0.00")
+
+    # Filed again after the order has changed it is what it was, and names those whom it named.
+    withdraw_order(stack.registry, "E-001", "2025-01", "P-000002", 2)
+    assert remit(body).body == answer.body
+    assert listed(limit="2") == first
+
+
+@pytest.mark.parametrize(("name", "status"), [("é" * 100, 201), ("漢" * 100, 422)])
+def test_lines_that_one_item_of_the_ledger_cant_hold_are_to_be_uploaded(
+    *, remit: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, stack: Any, name: str, status: int
+) -> None:
+    """Three lines stand for a thousand: an item of 1,000 bytes for one of 400,000.
+
+    A name of 100 characters of two bytes takes 200 bytes, of three bytes 300; the rest of a line 36. So they are
+    3 × 236 = 708 bytes or 3 × 336 = 1,008, and what stands around them some 160.
+    """
+    monkeypatch.setattr(remittances, "EVIDENCE_BYTES_MAX", 1_000)
+    before = everything(stack)
+    lines = [line(number, "1.00", name=name) for number in (1, 2, 3)]
+    answer = remit(remittance(lines, "3.00"))
+    assert answer.status == status
+    if status != 201:
+        assert (answer.code, answer.body["field"]) == ("body_too_large", "lines")
+        assert everything(stack) == before
