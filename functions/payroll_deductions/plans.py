@@ -47,6 +47,8 @@ class Plans:
 
     def quote(self, asked: QuoteAsked) -> Quote:
         """What the service would cost. It posts nothing, and says which settings are at their default."""
+        if asked.principal_paid_on is not None and asked.principal_paid_on < asked.applied_on:
+            raise invalid_input(SECTION, "principal_paid_on", "before_application")
         principal_cents = sum(debt.principal for debt in asked.debts)
         paid_on = asked.principal_paid_on or max(asked.approved_on, asked.cost_notified_on)
         payments = [{"date": paid_on.isoformat(), "amount": format_cents(principal_cents)}] if principal_cents else []
@@ -135,7 +137,7 @@ class Plans:
     def pay_principal(self, plan_id: str, body: Paid, principal: Principal) -> PlanView:
         """Take a payment to the principal. The one that leaves nothing open brings the interest and the schedule."""
         record = self.record(plan_id, principal)
-        self._check_past(body.paid_on, "paid_on")
+        self._check_paid_on(record, body.paid_on)
 
         def decide(last: Line | None) -> Decision:
             now = self.record_at(last, plan_id)
@@ -148,7 +150,7 @@ class Plans:
     def pay_off(self, plan_id: str, body: Paid, principal: Principal) -> PlanView:
         """Take all that is open at once: the exact figure of the day, to the cent."""
         record = self.record(plan_id, principal)
-        self._check_past(body.paid_on, "paid_on")
+        self._check_paid_on(record, body.paid_on)
 
         def decide(last: Line | None) -> Decision:
             now = self.record_at(last, plan_id)
@@ -294,6 +296,11 @@ class Plans:
                 field="participant_id",
             )
         return profile
+
+    def _check_paid_on(self, record: Record, paid_on: date) -> None:
+        self._check_past(paid_on, "paid_on")
+        if paid_on.isoformat() < record.application.body["applied_on"]:
+            raise invalid_input(SECTION, "paid_on", "before_application")
 
     def _check_past(self, on: date, field: str) -> None:
         if on > self.today:

@@ -29,6 +29,48 @@ def test_a_quote_gives_the_cost_of_the_service_and_posts_nothing(office: PlansOf
     assert office.stack.ledger_items() == before
 
 
+@pytest.mark.parametrize(
+    ("change", "field"),
+    [
+        ({"principal_paid_on": "1900-01-01"}, "principal_paid_on"),
+        ({"principal_paid_on": "2008-08-31"}, "principal_paid_on"),
+        ({"approved_on": "2199-12-31"}, "approved_on"),
+        ({"cost_notified_on": "2195-01-01"}, "cost_notified_on"),
+    ],
+)
+def test_a_quote_of_days_that_cannot_be_names_the_field(
+    office: PlansOffice, change: dict[str, str], field: str
+) -> None:
+    """Applied for on 2008-09-01; and sixty months from 2195-01-01 end after 2199."""
+    quote = office.post("/payment-plans/quotes", QUOTE | change, scopes="benefits.quote", key=None)
+    assert (quote.status, quote.code) == (422, "invalid_input"), quote.text
+    assert [fault["field"] for fault in quote.body["errors"]] == [field]
+
+
+@pytest.mark.parametrize("to", ["principal-payments", "payoff"])
+@pytest.mark.parametrize("on", ["1990-01-31", "2008-08-31"])
+def test_nothing_is_paid_to_a_plan_before_it_was_applied_for(office: PlansOffice, to: str, on: str) -> None:
+    """Applied for on 2008-09-01."""
+    office.approve(office.apply())
+    before = office.last()
+    answer = office.pay("4000.00", on, to=to)
+    assert (answer.status, answer.code) == (422, "invalid_input"), answer.text
+    assert "before the application" in answer.text
+    assert office.last() == before
+
+
+def test_principal_paid_on_the_day_of_the_application_has_sixty_installments(office: PlansOffice) -> None:
+    """8,099 days from 1986-06-30 to 2008-09-01: 240.00 × 8099 ÷ 365 = 5,325.3699 → 5,325.37.
+
+    The term runs from 2008-10-10: 60 month-ends from 2008-10-31, and not 61 from 2008-09-30. 5,325.37 ÷ 60 = 88.756;
+    the last is 5,325.37 − 59 × 88.75 = 89.12.
+    """
+    office.standard(paid_on="2008-09-01")
+    assert office.read()["schedule"] == {
+        "total": "5325.37", "count": 60, "amount": "88.75", "last_amount": "89.12", "first_due_on": "2008-10-31",
+    }  # fmt: skip
+
+
 def test_a_quote_says_which_settings_are_at_their_default_where_the_board_has_adopted_none(
     stack: Stack, clock: StoppedClock, call: Callable[..., Called]
 ) -> None:

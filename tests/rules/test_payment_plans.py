@@ -59,6 +59,23 @@ def test_refusals_come_in_the_order_listed(mended):
     assert refusal_of(given).code == LADDER[mended][1]
 
 
+def test_a_payment_from_before_the_application_is_named_by_its_place():
+    """Applied for on 2008-10-01: the second payment's day is the day before."""
+    payments = [{"date": "2008-10-15", "amount": "1.00"}, {"date": "2008-09-30", "amount": "1.00"}]
+    refusal = refusal_of(STANDARD | {"principal_payments": payments})
+    assert (refusal.code, refusal.field) == (RefusalCode.INVALID_INPUT, "principal_payments.1.date")
+    assert "must not be before the application" in refusal.sentence.en
+
+
+@pytest.mark.parametrize("field", ["approved_on", "cost_notified_on"])
+def test_a_term_beyond_the_calendar_is_refused_by_the_day_that_it_runs_from(field):
+    """Sixty months from 2199-12-31 would end on 2204-12-31, and the last day of the calendar is 2199-12-31."""
+    refusal = refusal_of(STANDARD | {field: "2199-12-31"})
+    assert (refusal.code, refusal.field) == (RefusalCode.INVALID_INPUT, field)
+    assert "2199" in refusal.sentence.en
+    assert "2199" in refusal.sentence.es
+
+
 def test_an_inactive_participant_with_nothing_withdrawn_is_refused_in_the_place_of_needs_decision():
     given = ALL_WRONG | {"approved_on": "2008-10-10", "debts": STANDARD["debts"]}
     assert refusal_of(given).code == RefusalCode.NOT_IN_ACTIVE_SERVICE

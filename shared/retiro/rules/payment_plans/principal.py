@@ -6,13 +6,16 @@ from fractions import Fraction
 
 from retiro.rules import parameters
 from retiro.rules.calendar import add_months, add_years
-from retiro.rules.forms import Sentence
+from retiro.rules.forms import FieldFault, Sentence
 from retiro.rules.frame import Worksheet
 from retiro.rules.money import format_cents
 from retiro.rules.payment_plans.arithmetic import Repaid, repaid_pieces
 from retiro.rules.payment_plans.facts import PaymentPlanGiven
 from retiro.rules.payment_plans.section import SECTION
-from retiro.rules.refusals import Refusal, RefusalCode
+from retiro.rules.refusals import Refusal, RefusalCode, invalid_input
+
+_LAST_YEAR = 2199
+"""The calendar's last year: no later day is a `Date`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,11 +37,17 @@ class Principal:
 
 
 def term_of(given: PaymentPlanGiven, sheet: Worksheet) -> Term:
-    """(d), (e): the plan's term, by the anniversaries of the later of approval and notice of cost."""
+    """(d), (e): the plan's term, by the anniversaries of the later of approval and notice of cost.
+
+    Raises:
+        Refusal: `invalid_input`, the term would end after the calendar.
+    """
     years = sheet.parameter(parameters.in_force("plan_principal_years", given.applied_on), given.applied_on)
     months = sheet.parameter(parameters.in_force("plan_term_months", given.applied_on), given.applied_on)
     starts_on = max(given.approved_on, given.cost_notified_on)
     term = Term(starts_on, add_years(starts_on, int(years)), add_months(starts_on, int(months)))
+    if max(term.principal_deadline, term.ends_on).year > _LAST_YEAR:
+        raise _beyond_calendar("approved_on" if starts_on == given.approved_on else "cost_notified_on")
     sheet.fact(
         f"{SECTION}(d)",
         Sentence("Principal deadline", "Fecha límite del principal"),
@@ -61,8 +70,10 @@ def principal_of(given: PaymentPlanGiven, term: Term, sheet: Worksheet) -> Princ
     """(d): the principal as it was paid.
 
     Raises:
-        Refusal: `principal_overpaid`, then `principal_late`.
+        Refusal: `invalid_input`, a payment from before there was anything to pay to; then `principal_overpaid`,
+            `principal_late`.
     """
+    _check_not_before(given, term)
     principal_cents = sum(debt.principal for debt in given.debts)
     paid_cents = sum(payment.amount for payment in given.principal_payments)
     if paid_cents > principal_cents:
@@ -89,6 +100,24 @@ def principal_of(given: PaymentPlanGiven, term: Term, sheet: Worksheet) -> Princ
         [(payment.date, payment.amount) for payment in given.principal_payments],
     )
     return Principal(outstanding_cents, _paid_on(given, term, outstanding_cents, sheet), pieces)
+
+
+def _check_not_before(given: PaymentPlanGiven, term: Term) -> None:
+    """Nobody pays to a plan that isn't applied for: not before the application, nor before the term, if it is first."""
+    for number, payment in enumerate(given.principal_payments):
+        if payment.date < min(given.applied_on, term.starts_on):
+            raise invalid_input(f"{SECTION}(d)", f"principal_payments.{number}.date", "before_application")
+
+
+def _beyond_calendar(field: str) -> Refusal:
+    rule = Sentence(
+        f"must leave the plan's term within the calendar, which ends with {_LAST_YEAR}",
+        f"debe dejar el término del plan dentro del calendario, que termina con {_LAST_YEAR}",
+    )
+    faults = [FieldFault(field, rule)]
+    return Refusal(
+        RefusalCode.INVALID_INPUT, f"{SECTION}(e)", field=field, faults=faults, rule_en=rule.en, rule_es=rule.es
+    )
 
 
 def _check_in_time(given: PaymentPlanGiven, term: Term, outstanding_cents: int) -> None:
