@@ -48,11 +48,16 @@ class Uploads:
             raise reference_used()
         if remittance_of(self.standing.passbooks.store, remittance_id) is not None:
             raise reference_used()
-        if there is None or not there.is_same(asked):
-            asked = replace(asked, validation=there.validation if there else 0)
-            put_upload(self.standing.registry, asked)
-        else:
-            asked = there
+        if there is not None and there.is_same(asked):
+            return self._view(there, with_link=True)
+        if there is not None:
+            # What was put there for the other month isn't this one's file.
+            version = self.files.newest_version(remittance_id) or ""
+            asked = replace(asked, validation=there.validation, version=version)
+        try:
+            asked = put_upload(self.standing.registry, asked, there)
+        except ChangedError:
+            raise reference_used() from None
         return self._view(asked, with_link=True)
 
     def validate(self, remittance_id: str, principal: Principal) -> RemittanceView:
@@ -66,7 +71,7 @@ class Uploads:
         if upload.status is UploadStatus.ACCEPTED:
             return self._view(upload)
         version = self.files.newest_version(remittance_id)
-        if version is None:
+        if version is None or (upload.status is UploadStatus.AWAITING_UPLOAD and version == upload.version):
             raise conflict(
                 "nothing_uploaded",
                 en="No file has been put there yet.",

@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import Any
 
 from retiro.registry.jobs import FencedError
-from retiro.registry.table import ChangedError, Item, Table
+from retiro.registry.table import AlreadyThereError, ChangedError, Item, OneOf, Table
 
 KIND = "remittance_file"
 TEST_SUFFIX = ".test"
@@ -29,6 +29,7 @@ class UploadStatus(StrEnum):
 class Upload:
     """A file that is, or was, to come. `validation` is the number of the newest one, of the version named.
 
+    A file that is awaited anew, for another month, is another version than that: the one that was there by then.
     `rows` and `faults` are what that validation counted; `total_cents` and `matched` what it found. `principal`: who
     asked for it.
     """
@@ -70,30 +71,62 @@ def upload_of(table: Table, remittance_id: str) -> Upload | None:
     return None if item is None else _upload(item)
 
 
-def put_upload(table: Table, upload: Upload) -> None:
-    """Keep where the upload stands, whatever was there: an asking, which has no validation under way."""
-    table.put(_item(upload))
+def put_upload(table: Table, upload: Upload, there: Upload | None = None) -> Upload:
+    """Keep what was asked for, where nothing was, or instead of `there`, as that was read: the upload as it stands.
+
+    Where the same was asked for meanwhile that is the one. Raises `ChangedError` where another was, or where a
+    validation has begun.
+    """
+    if there is None:
+        try:
+            table.insert(_item(upload))
+        except AlreadyThereError as already:
+            return _same(upload, already.existing, already)
+        return upload
+    changes = {name: value for name, value in _item(upload).items() if name not in {"pk", "sk"}}
+    removed = [] if "matched" in changes else ["matched"]
+    as_read = {"validation": there.validation, "status": there.status.value, "period": there.period, "form": there.form}
+    try:
+        table.update(_key(upload.remittance_id), changes, remove=removed, where=as_read)
+    except ChangedError as changed:
+        if not changed.stands(changes, removed):
+            return _same(upload, changed.existing, changed)
+    return upload
+
+
+def _same(upload: Upload, existing: Item | None, cause: Exception) -> Upload:
+    """What is there, where it is what was asked for. Raises `ChangedError`."""
+    stands = None if existing is None else _upload(existing)
+    if stands is None or not stands.is_same(upload):
+        raise ChangedError(existing) from cause
+    return stands
 
 
 def begin_validation(table: Table, upload: Upload, version: str) -> Upload:
-    """Validate this version next. Raises `ChangedError` where a request for another has begun one meanwhile."""
+    """Validate this version next.
+
+    Raises `ChangedError` where a request for another has begun one meanwhile, or the file is to be another month's.
+    """
     begun = replace(upload, status=UploadStatus.VALIDATING, validation=upload.validation + 1, version=version)
+    asked = {"period": upload.period, "form": upload.form}
     changes = {"status": begun.status.value, "validation": begun.validation, "version": version}
     try:
-        table.update(_key(upload.remittance_id), changes, where={"validation": upload.validation})
+        table.update(_key(upload.remittance_id), changes, where={"validation": upload.validation, **asked})
     except ChangedError as changed:
-        if not changed.stands(changes):
+        if not changed.stands(changes | asked):
             raise
     return begun
 
 
 def end_validation(table: Table, upload: Upload) -> None:
-    """Keep what the validation found. Raises `FencedError` where it isn't the newest any more."""
+    """Keep what the validation found. Raises `FencedError` where it isn't the newest any more, or is asked for anew."""
     item = _item(upload)
     names = ("status", "rows", "total_cents", "faults", "matched")
     changes = {name: item[name] for name in names if name in item}
+    # Ended again, after an answer that was lost, it is as it was: unless the file is to be another month's since.
+    status = OneOf(UploadStatus.VALIDATING.value, upload.status.value)
     try:
-        table.update(_key(upload.remittance_id), changes, where={"validation": upload.validation})
+        table.update(_key(upload.remittance_id), changes, where={"validation": upload.validation, "status": status})
     except ChangedError as changed:
         raise FencedError(upload.job_id) from changed
 

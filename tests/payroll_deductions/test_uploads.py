@@ -3,18 +3,28 @@
 import json
 import urllib.parse
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from payroll_deductions import api, file_store, findings, validation, worker
+from payroll_deductions import api, file_store, findings, receiving, validation, worker
 from payroll_deductions.edits import Edit
 from payroll_deductions.file_store import FILE_BYTES_MAX, PAGE_ROWS
-from payroll_deductions.uploads import Upload, begin_validation, put_upload
+from payroll_deductions.uploads import (
+    Upload,
+    UploadStatus,
+    begin_validation,
+    end_validation,
+    put_upload,
+    upload_of,
+)
 from retiro.ledger.passbooks import Passbooks
+from retiro.registry.jobs import FencedError
 from retiro.registry.remittances import installments_of
 from retiro.registry.table import ChangedError, Table
 from tests.conftest import Context
+from tests.payroll_deductions.conftest import enrol
 from tests.payroll_deductions.plans_at_work import csv_file, open_plan, order, owed_cents
 
 PLACE = "/payroll-remittances/E-001_2008-10"
@@ -170,6 +180,99 @@ def test_a_validation_whose_beginning_lost_its_answer_is_begun_and_not_refused(
     assert (begun.status, begun.version, begun.validation) == ("validating", "3", upload.validation + 1)
     with pytest.raises(ChangedError):
         begin_validation(stack.registry, upload, "4")
+
+
+def test_a_file_of_one_month_is_never_validated_for_another(
+    *,
+    remit: Callable[..., Any],
+    put: Callable[..., None],
+    validate: Callable[..., Any],
+    call: Callable[..., Any],
+    stack: Any,
+) -> None:
+    """October's file is refused, and a newer one isn't validated yet, when the reference is asked for November."""
+    remit(ASKED)
+    put(csv_file(["P-000009,contribution,10.00,,"], "10.00"))
+    assert validate()["status"] == "refused"
+    enrol(stack, 9)
+    put(csv_file(["P-000009,contribution,11.00,,"], "11.00"))
+    again = remit(ASKED | {"period": "2008-11"})
+    assert (again.status, again.body["status"], again.body["period"]) == (201, "awaiting_upload", "2008-11")
+    before = (stack.ledger_items(), stack.registry_items())
+    answer = call(api.handler, "POST", f"{PLACE}/validation", **WANTED)
+    assert (answer.status, answer.code) == (409, "nothing_uploaded")
+    assert (stack.ledger_items(), stack.registry_items()) == before
+    put(csv_file(["P-000009,contribution,12.00,,"], "12.00"))
+    seen = validate()
+    assert (seen["status"], seen["period"], seen["total"]) == ("awaiting_deposit", "2008-11", "12.00")
+
+
+def test_of_two_requests_at_once_for_one_reference_one_is_told_that_it_is_used(
+    remit: Callable[..., Any], look: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Both have looked before either wrote: what the second reads is what was there before the first."""
+    with monkeypatch.context() as stale:
+        stale.setattr(receiving, "upload_of", lambda *_: None)
+        assert remit(ASKED).status == 201
+        assert remit(ASKED).status == 201
+        other = remit(ASKED | {"period": "2008-11"})
+        assert (other.status, other.code) == (409, "remittance_reference_used")
+    assert look(PLACE).body["period"] == "2008-10"
+
+
+def test_what_was_asked_for_anew_on_a_stale_look_overwrites_no_validation(
+    *,
+    remit: Callable[..., Any],
+    put: Callable[..., None],
+    validate: Callable[..., Any],
+    stack: Any,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It read that the file was refused; meanwhile the next version's validation has begun, as number 2."""
+    remit(ASKED)
+    put("nothing")
+    assert validate()["status"] == "refused"
+    refused = upload_of(stack.registry, "E-001_2008-10")
+    begun = begin_validation(stack.registry, refused, "3")
+    monkeypatch.setattr(receiving, "upload_of", lambda *_: refused)
+    assert remit(ASKED | {"period": "2008-11"}).code == "remittance_reference_used"
+    assert upload_of(stack.registry, "E-001_2008-10") == begun
+
+
+def test_a_validation_isnt_begun_nor_ended_of_a_file_that_is_to_be_another_months(stack: Any) -> None:
+    upload = Upload(
+        "E-001_F-1", "E-001", "F-1", "ERS", "2025-01", "csv", test=False, principal="u-ana via employer-001"
+    )
+    put_upload(stack.registry, upload)
+    begun = begin_validation(stack.registry, upload, "1")
+    refused = replace(begun, status=UploadStatus.REFUSED, rows=1, faults=1)
+    for _ in range(2):
+        end_validation(stack.registry, refused)
+    asked = replace(upload, period="2025-02", validation=1, version="1")
+    assert put_upload(stack.registry, asked, refused) == asked
+    with pytest.raises(FencedError):
+        end_validation(stack.registry, refused)
+    with pytest.raises(ChangedError):
+        begin_validation(stack.registry, refused, "2")
+    assert upload_of(stack.registry, "E-001_F-1") == asked
+
+
+def test_an_asking_that_lost_its_answer_is_kept_and_not_refused(stack: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    upload = Upload(
+        "E-001_F-1", "E-001", "F-1", "ERS", "2025-01", "csv", test=False, principal="u-ana via employer-001"
+    )
+    refused = replace(upload, status=UploadStatus.REFUSED, validation=1, version="1", matched={"exact": 1})
+    put_upload(stack.registry, refused)
+    real = Table.update
+
+    def sent_twice(table: Table, *values: Any, **more: Any) -> Any:
+        real(table, *values, **more)
+        return real(table, *values, **more)
+
+    monkeypatch.setattr(Table, "update", sent_twice)
+    asked = replace(upload, period="2025-02", validation=1, version="1")
+    assert put_upload(stack.registry, asked, refused) == asked
+    assert upload_of(stack.registry, "E-001_F-1") == asked
 
 
 def test_a_validation_that_stops_goes_on_where_it_was(
