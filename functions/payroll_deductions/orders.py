@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Any
 
+from payroll_deductions.plan_records import APPROVAL
 from retiro.ledger import plans
 from retiro.ledger.evidence import Evidence
 from retiro.ledger.lines import Draft, Line
@@ -32,6 +33,7 @@ FUND = "ERS"
 WITHOUT_PAYER = "installment_without_payer"
 STOPPED = "deduction_stopped"
 NO_SURVIVORS = "no_survivors_pension"
+NO_PENSION = "no_pension"
 UNDECIDED = "plan_for_a_person"
 PAST_DEADLINE = "plan_past_deadline"
 
@@ -48,6 +50,10 @@ _SENTENCES = {
         "The pensioner died owing, and no survivors' pension is on record to bear the rest.",
         "El pensionado murió adeudando y no consta pensión de sobrevivientes que cubra el resto.",
     ),
+    NO_PENSION: Sentence(
+        "The plan's last day has come, and its installments still wait for a pension, which isn't on record.",
+        "Llegó el último día del plan y sus plazos todavía esperan por una pensión, que no consta.",
+    ),
     UNDECIDED: Sentence(
         "The participant died before any pension, with a plan open: a person decides.",
         "El participante murió antes de pensionarse, con un plan pendiente: lo decide una persona.",
@@ -58,7 +64,17 @@ _SENTENCES = {
     ),
 }
 
-WITHOUT_ORDER = (WITHOUT_PAYER, STOPPED, NO_SURVIVORS)
+_WITHOUT_SCHEDULE = ParticipantException(
+    UNDECIDED,
+    Sentence(
+        "Installments start with the pension, and there is no schedule: service ended, or the pension began, before the "
+        "principal was paid. A person decides.",
+        "Los plazos comienzan con la pensión, y no hay plan de plazos: el servicio terminó, o la pensión comenzó, antes "
+        "de pagarse el principal. Lo decide una persona.",
+    ),
+)
+
+WITHOUT_ORDER = (WITHOUT_PAYER, STOPPED, NO_SURVIVORS, NO_PENSION)
 """The exceptions that raise an alarm: something is due, and nobody takes it."""
 
 
@@ -84,6 +100,8 @@ class OrderKind:
         month = parse_month(run.id.period)
         if (code := _for_a_person(plan, month)) is not None:
             return _exception(code)
+        if plan.status is PlanStatus.PAYING and plan.terms is None:
+            return _waiting(passbook, last, plan, month)
         installment_cents, arrears_cents = plan.order_cents(month)
         if not installment_cents + arrears_cents or _is_ordered(last, run.id.period):
             return None
@@ -137,6 +155,16 @@ def _for_a_person(plan: Plan, month: date) -> str | None:
     if plan.death is not None and plan.terms is None:
         return NO_SURVIVORS
     return None
+
+
+def _waiting(passbook: Passbook, last: Line, plan: Plan, month: date) -> ParticipantException | None:
+    """Installments wait for the pension. While there is none that is as it should be, until the plan's last day."""
+    if plans.pension_of(last) is not None:
+        return _WITHOUT_SCHEDULE
+    approval = passbook.store.get_evidence(APPROVAL, plans.plan_id(last.passbook, plan.line))
+    if approval is not None and approval.body["plan_ends_on"] > plans.month_end(month).isoformat():
+        return None
+    return _exception(NO_PENSION)
 
 
 def _is_ordered(last: Line, period: str) -> bool:

@@ -177,7 +177,11 @@ class PensionFacts:
                 return self._survivors(last, fact, origin)
 
     def _pension(self, last: Line, pension: plans.Pension, origin: Origin) -> tuple[list[Draft], list[Evidence]]:
-        """The pension. Where installments wait for it (`with_pension`), the schedule too."""
+        """The pension. Where installments wait for it (`with_pension`), the schedule too.
+
+        The pension is a fact even where it makes the principal late that was taken: there is no schedule then, and the
+        months' orders name the plan for a person.
+        """
         drafts = [plans.pension(last, pension, origin)]
         plan = plans.plan_of(last)
         if plan is None or plan.status is not PlanStatus.PAYING or plan.terms is not None or plan.death is not None:
@@ -186,7 +190,12 @@ class PensionFacts:
         if record is None or record.approved_on is None:
             raise records.EvidenceMissingError(plans.plan_id(last.passbook, plan.line))
         given = record.given(record.approved_on, pension_starts_on=pension.starts_on.isoformat())
-        result = records.determined(self.board.adopted(FUND), given)
+        try:
+            result = records.determined(self.board.adopted(FUND), given)
+        except Refusal as refusal:
+            if refusal.code is not RefusalCode.PRINCIPAL_LATE:
+                raise
+            return drafts, []
         evidence = records.evidence_of(plans.after(last, drafts), result)
         scheduled = records.schedule_draft(
             plans.after(last, drafts),

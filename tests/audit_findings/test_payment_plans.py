@@ -93,3 +93,22 @@ def test_17_no_open_plan_is_passed_over_by_a_months_run(office: PlansOffice) -> 
     ordered = {line["participant_id"] for line in office.order("E-001", "2008-12")}
     assert (ordered, office.exceptions("2008-12")) == ({"P-000001"}, {"P-000002": "installment_without_payer"})
     assert run["orders"]["orders"] == 1
+
+
+def test_17_installments_that_wait_for_a_pension_do_not_wait_unseen_past_the_plans_last_day(
+    office: PlansOffice, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`with_pension`, and no pension comes: the plan ends on 2013-10-10, so that October's order is the first."""
+    office.adopt_settings(installments_start="with_pension")
+    office.on("2013-12-20")
+    office.standard()
+    found = {
+        month: office.prepare_orders(month)["exceptions"] for month in ("2008-10", "2013-09", "2013-10", "2013-12")
+    }
+    assert found == {"2008-10": {}, "2013-09": {}, "2013-10": {"no_pension": 1}, "2013-12": {"no_pension": 1}}
+    metrics = capsys.readouterr().out.replace(" ", "").splitlines()
+    assert '"InstallmentsWithoutOrder":[1.0]' in [text for text in metrics if "InstallmentsWithoutOrder" in text][-1]
+    # A pension is found at last: all of it is due, on the pension payroll's order.
+    office.fact("pension", starts_on="2013-11-01", monthly_amount="1200.00")
+    assert office.issue_orders("2014-01")["exceptions"] == {}
+    assert [line["total"] for line in office.order("E-000", "2014-01")] == ["5354.30"]

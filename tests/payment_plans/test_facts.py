@@ -141,6 +141,31 @@ def test_with_the_pension_installments_wait_for_it(office: PlansOffice) -> None:
     }  # fmt: skip
 
 
+def test_a_pension_that_makes_paid_principal_late_is_a_fact_and_the_plan_is_for_a_person(office: PlansOffice) -> None:
+    """`with_pension`: principal paid on 2009-05-10, and the pension began on 2009-05-01.
+
+    8,350 days: 240.00 × 8350 ÷ 365 = 5,490.4109 → 5,490.41. The day was wrong: from 2009-06-01 it is 52 month-ends until
+    2013-09-30; 5,490.41 ÷ 52 = 105.584; the last is 5,490.41 − 51 × 105.58 = 105.83.
+    """
+    office.adopt_settings(installments_start="with_pension")
+    office.on("2009-06-20")
+    office.standard(paid_on="2009-05-10")
+    early = office.fact("pension", starts_on="2009-05-01", monthly_amount="1200.00")
+    assert (early.status, early.body.get("status")) == (200, "adopted"), early.text
+    assert office.last().state["pension"]["from"] == "2009-05-01"
+    assert (office.read()["status"], office.read()["schedule"], office.read()["balance"]) == ("paying", None, "5490.41")
+    for month in ("2009-05", "2009-06"):
+        assert office.prepare_orders(month)["exceptions"] == {"plan_for_a_person": 1}
+    answer = office.get("/deduction-order-runs/2009-06/exceptions", scopes="runs.prepare")
+    assert "before the principal was paid" in answer.body["items"][0]["detail"]
+
+    office.fact("pension", starts_on="2009-06-01", monthly_amount="1200.00")
+    assert office.read()["schedule"] == {
+        "total": "5490.41", "count": 52, "amount": "105.58", "last_amount": "105.83", "first_due_on": "2009-06-30",
+    }  # fmt: skip
+    assert office.prepare_orders("2009-06")["exceptions"] == {}
+
+
 # The disclosure register
 
 
