@@ -294,6 +294,15 @@ def test_several_passbooks_are_appended_to_together(passbooks: Passbooks) -> Non
     assert done.lines[2].balances == {"cash": -50_000, "clearing:R-1": 10_000, "contributions": 40_000}
 
 
+def test_all_lines_of_a_transaction_are_of_one_moment_whatever_the_clocks_before_said(passbooks: Passbooks) -> None:
+    """The first passbook was last written to by a function whose clock was a minute ahead."""
+    ahead = NOW + timedelta(minutes=1)
+    enrol(Passbooks(passbooks.store, lambda: ahead))
+    enrol(passbooks, "P-000002")
+    done = passbooks.append_together([Part("P-000002", credit), Part(PARTICIPANT, credit)], key=CREDIT, content=CONTENT)
+    assert [line.recorded_at for line in done.lines] == [ahead, ahead]
+
+
 def test_one_transaction_is_in_one_fund(passbooks: Passbooks, client: Any) -> None:
     """Audit finding 5: $21.6 million of one system's money was spent on another."""
     enrol(passbooks)

@@ -172,8 +172,10 @@ class Passbooks:
         return Appended(tuple(found[place] for place in record.lines), replayed=True)
 
     def _decide(self, parts: Sequence[Part]) -> "_Decided":
-        now = self.clock()
-        decided = [_decided(part, self.store.last_line(part.passbook), now) for part in parts]
+        lasts = [self.store.last_line(part.passbook) for part in parts]
+        # One moment for all its lines, whatever the clocks of those before said: an audit sees all of it or nothing.
+        now = max([self.clock(), *(last.recorded_at for last in lasts if last is not None)])
+        decided = [_decided(part, last, now) for part, last in zip(parts, lasts, strict=True)]
         lines = tuple(line for one in decided for line in one.lines)
         if len(funds := {line.fund for line in lines}) > 1:
             msg = f"one transaction in the funds {', '.join(sorted(funds))}"
