@@ -5,6 +5,7 @@ It is credited to a participant, or given back to the payer; until then it stays
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import date
 from functools import partial
 from typing import Any
 
@@ -37,6 +38,7 @@ from retiro.registry.remittances import (
 from retiro.registry.table import AlreadyThereError, ChangedError, Item
 from retiro.rules.calendar import puerto_rico_date
 from retiro.rules.money import parse_cents
+from retiro.rules.savings_accounts import check_on_calendar
 
 EVIDENCE = "placement"
 _CITATION = "3 L.P.R.A. § 786-7(a)(2)"
@@ -130,7 +132,11 @@ class Placing:
                 raise _no_such_line(item["line"]) from None
 
     def _check(self, remittance: Remittance, body: NewPlacement) -> None:
-        """A credit names a participant of the fund and a kind; what is given back names neither. Raises 422."""
+        """A credit names a participant of the fund and a kind; what is given back names neither. Raises 422.
+
+        A month is named as a remittance names it: through the one that we are in.
+        """
+        self.check_month(body.period)
         if (body.action == "credit") != (body.participant_id is not None and body.kind is not None):
             raise refused(
                 "placement_incomplete",
@@ -150,6 +156,12 @@ class Placing:
                 citation=_CITATION,
                 field="participant_id",
             )
+
+    def check_month(self, period: str | None) -> None:
+        """Raises 422 for a month ahead: its installments aren't due. None is the remittance's own."""
+        if period is not None:
+            today = puerto_rico_date(self.remittances.passbooks.clock())
+            check_on_calendar(date.fromisoformat(f"{period}-01"), today=today, field="period")
 
     def _unplaced(self, remittance: Remittance, line: int) -> Mapping[str, Any]:
         page = (line - remittance.first_line) // PAGE_ROWS
@@ -204,6 +216,7 @@ class _Act:
         return parse_cents(self.proposal["amount"])
 
     def _credit(self, last: Line | None) -> Decision:
+        self.placing.check_month(self.proposal.get("period"))
         participant_id = self.proposal["participant_id"]
         passbooks = self.placing.remittances.passbooks
         value_date = self.deposit.value_date

@@ -9,6 +9,7 @@ import pytest
 from payroll_deductions import api
 from retiro.ledger.lines import LineKind
 from retiro.ledger.passbooks import Passbooks
+from retiro.ledger.plans import Terms
 from retiro.ledger.verify import Audit
 from tests.participants.semesters import post_fy2025_s2
 from tests.payroll_deductions.conftest import DEPOSIT, REMITTANCE, THREE, line, remittance
@@ -127,6 +128,43 @@ def test_what_is_over_is_credited_when_it_is_due_or_given_back(
     assert passbooks.last("E-001").balances == {"cash": -189_23, "installments": 189_23}
     assert passbooks.last("E-001").kind is LineKind.DEPOSIT_RETURNED
     assert audit_of(passbooks, "P-000001", "P-000002", "E-001").is_clean
+
+
+def test_a_month_ahead_is_no_place_since_its_installments_arent_due(
+    *,
+    remit: Callable[..., Any],
+    confirm: Callable[..., Any],
+    credit: Callable[..., int],
+    propose: Callable[..., Any],
+    approve: Callable[..., Any],
+    call: Callable[..., Any],
+    passbooks: Passbooks,
+    stack: Any,
+) -> None:
+    """The plan starts in June 2025 and today is July 10: June's 89.23 is credited, and of 500.00 410.77 waits.
+
+    Of July 89.23 is due; by December 2099 all of the plan would be.
+    """
+    open_plan(passbooks, "P-000002", Terms(TOTAL_CENTS, 89_23, 60, date(2025, 6, 30)))
+    remit(remittance([line(2, "500.00", kind="installment")], "500.00", period="2025-06"))
+    confirm({"amount": "500.00", "value_date": "2025-07-03"})
+    credit()
+    assert owed_cents(passbooks, "P-000002") == TOTAL_CENTS - 89_23
+    body = {"line": 1, "action": "credit", "participant_id": "P-000002", "kind": "installment", "reason": "x"}
+    before = (stack.ledger_items(), stack.registry_items())
+    for period in ("2099-12", "2025-08", "1999-12"):
+        answer = propose(body | {"period": period})
+        assert (answer.status, answer.body["field"]) == (422, "period")
+    assert (stack.ledger_items(), stack.registry_items()) == before
+
+    july = propose(body | {"period": "2025-07"}).body
+    assert approve(1, july["content_hash"]).code == "over_due"
+    # One that was proposed before months ahead were refused isn't done.
+    [kept] = stack.registry.items("placement#E-001_2025-014")
+    stack.registry.put(kept | {"proposal": kept["proposal"] | {"period": "2099-12"}})
+    (ahead,) = call(api.handler, "GET", f"{REMITTANCE}/placements", **FUND).body["items"]
+    assert approve(1, ahead["content_hash"]).body["field"] == "period"
+    assert owed_cents(passbooks, "P-000002") == TOTAL_CENTS - 89_23
 
 
 def test_a_deposit_taken_back_takes_its_credits_with_it(
