@@ -20,6 +20,9 @@ from retiro.rules.refusals import invalid_input
 
 DISCLOSURE = "disclosure"
 
+FUND = "ERS"
+"""Whose plans the section is about."""
+
 ActName = Annotated[str, StringConstraints(pattern=r"^[1-9][0-9]{0,2}-[0-9]{4}$"), Field(examples=["216-2008"])]
 Newspaper = Annotated[str, StringConstraints(min_length=1, max_length=200, strip_whitespace=True)]
 Hash = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$"), Field(examples=["0123456789abcdef" * 4])]
@@ -90,7 +93,8 @@ class Disclosures:
     registry: Table
 
     def enter(self, body: Published | CoordinatorNotified | CircularLetter, principal: Principal) -> Disclosed:
-        """Enter what was disclosed. The same again is the entry that is there."""
+        """Enter what was disclosed. The same again is the entry that is there. Raises 403 for another fund's client."""
+        principal.must_reach_fund(FUND)
         if body.date > puerto_rico_date(self.passbooks.clock()):
             raise invalid_input(f"{SECTION}(g)", "date", "in_the_future")
         content = body.model_dump(mode="json")

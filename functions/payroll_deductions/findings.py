@@ -17,6 +17,7 @@ from payroll_deductions.validation import faults_of_page, first_line_of
 from retiro.portal import Language, PageQuery, Principal, cursor, not_found
 from retiro.portal.problems import refused, spoken
 from retiro.portal.spreadsheets import Figure, amount, count, csv_text
+from retiro.registry.employers import employer_of
 from retiro.registry.remittances import INSTALLMENT, Remittance, RemittedLine, matched_of, remittance_of
 
 T = TypeVar("T")
@@ -38,10 +39,10 @@ class Findings:
     def errors(self, remittance_id: str, query: PageQuery, principal: Principal, language: Language) -> FileErrors:
         """A page of a refused file's errors, or of the last remittance in a body that was refused under this id.
 
-        Raises 404 where nothing was refused, 403 for another agency's.
+        Raises 404 where nothing was refused, 403 for another agency's or another fund's.
         """
-        principal.must_reach_employer(remittance_id.partition("_")[0])
-        faults, after = _listed(self._faults(remittance_id, principal), query.after, query.limit)
+        self._reach(remittance_id, principal)
+        faults, after = _listed(self._faults(remittance_id), query.after, query.limit)
         return FileErrors(items=[_file_error(fault, language) for fault in faults], next_cursor=cursor(after))
 
     def lines(self, remittance_id: str, query: LinesQuery, principal: Principal) -> MatchedLines:
@@ -62,10 +63,18 @@ class Findings:
             )
         return csv_text(LINES_HEADER, map(_cells, page(query.page)))
 
-    def _faults(self, remittance_id: str, principal: Principal) -> Pages[Fault]:
+    def _reach(self, remittance_id: str, principal: Principal) -> None:
+        """Whether what this employer filed, taken or refused, may be looked at. Raises 403, and 404 for no employer."""
+        employer_id = remittance_id.partition("_")[0]
+        principal.must_reach_employer(employer_id)
+        employer = employer_of(self.remittances.registry, employer_id)
+        if employer is None:
+            raise unknown_remittance()
+        principal.must_reach_fund(employer.fund)
+
+    def _faults(self, remittance_id: str) -> Pages[Fault]:
         upload = upload_of(self.remittances.registry, remittance_id)
         if upload is not None and upload.status is UploadStatus.REFUSED:
-            principal.must_reach_fund(upload.fund)
             return page_count(upload.rows) or 1, partial(faults_of_page, self.files, upload.place)
         kept = self.files.get(f"{remittance_id}/refused")
         if kept is None:
