@@ -67,10 +67,10 @@ _SENTENCES = {
 _WITHOUT_SCHEDULE = ParticipantException(
     UNDECIDED,
     Sentence(
-        "Installments start with the pension, and there is no schedule: service ended, or the pension began, before the "
+        "Installments start with the pension, and have no schedule: service ended, or the pension began, before the "
         "principal was paid. A person decides.",
-        "Los plazos comienzan con la pensión, y no hay plan de plazos: el servicio terminó, o la pensión comenzó, antes "
-        "de pagarse el principal. Lo decide una persona.",
+        "Los plazos comienzan con la pensión y no tienen fechas: el servicio terminó, o la pensión comenzó, antes de "
+        "pagarse el principal. Lo decide una persona.",
     ),
 )
 

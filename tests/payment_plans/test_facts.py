@@ -144,8 +144,8 @@ def test_with_the_pension_installments_wait_for_it(office: PlansOffice) -> None:
 def test_a_pension_that_makes_paid_principal_late_is_a_fact_and_the_plan_is_for_a_person(office: PlansOffice) -> None:
     """`with_pension`: principal paid on 2009-05-10, and the pension began on 2009-05-01.
 
-    8,350 days: 240.00 × 8350 ÷ 365 = 5,490.4109 → 5,490.41. The day was wrong: from 2009-06-01 it is 52 month-ends until
-    2013-09-30; 5,490.41 ÷ 52 = 105.584; the last is 5,490.41 − 51 × 105.58 = 105.83.
+    8,350 days: 240.00 × 8350 ÷ 365 = 5,490.4109 → 5,490.41. The day was wrong: from 2009-06-01 it is 52 month-ends
+    until 2013-09-30; 5,490.41 ÷ 52 = 105.584; the last is 5,490.41 − 51 × 105.58 = 105.83.
     """
     office.adopt_settings(installments_start="with_pension")
     office.on("2009-06-20")
