@@ -36,21 +36,24 @@ class Reception:
     ) -> ParticipantFile:
         """Take the file and start working it off. The same file again is started again where it isn't done.
 
-        Raises 403 for another agency's rows, 422 with every error, 409 for another content under the same reference.
+        Raises 403 for another agency's or another fund's rows, 422 with every error, 409 for another content under the
+        same reference.
         """
         for employer_id in {row.employer_id for row in body.participants}:
             principal.must_reach_employer(employer_id)
+        for fund in {row.fund for row in body.participants}:
+            principal.must_reach_fund(fund)
         rows = [Enrolment.of(row, self.person_keys.of(row.person_identifier)) for row in body.participants]
         errors = [*_control_errors(body.control, rows), *_row_errors(rows, enrolments)]
         if errors:
             raise _refused(errors)
-        file_id = f"{principal.employer_id or principal.party}_{body.reference}"
+        file_id = f"{_sender(principal)}_{body.reference}"
         job = self._open(file_id, rows, principal)
         self.starter.start(file_id)
         return self._view(self.jobs.get(file_id) or job, language)
 
     def status(self, file_id: str, principal: Principal, language: Language) -> ParticipantFile:
-        """Where the file stands. Raises 404, and 403 for another agency's file."""
+        """Where the file stands. Raises 404, and 403 for another agency's file, or one of another fund."""
         job = self.jobs.get(file_id)
         if job is None:
             raise not_found(
@@ -58,11 +61,14 @@ class Reception:
             )
         if principal.employer_id is not None:
             principal.must_reach_employer(file_id.split("_", 1)[0])
+        for fund in job.facts["funds"]:
+            principal.must_reach_fund(fund)
         return self._view(job, language)
 
     def _open(self, file_id: str, rows: Sequence[Enrolment], principal: Principal) -> Job:
         digest = self.files.put(file_id, rows)
-        job = self.jobs.open(file_id, rows=len(rows), facts={"digest": digest, "principal": principal.label})
+        facts = {"digest": digest, "principal": principal.label, "funds": sorted({row.fund for row in rows})}
+        job = self.jobs.open(file_id, rows=len(rows), facts=facts)
         if job.facts["digest"] != digest:
             raise conflict(
                 "file_reference_used",
@@ -82,6 +88,13 @@ class Reception:
             of=job.rows,
             errors=[_row_note(note, language) for cursor in cursors for note in cursor.notes],
         )
+
+
+def _sender(principal: Principal) -> str:
+    """Whose references a file's is one of: the agency's, or the party's, of its fund where it is bound to one."""
+    if principal.employer_id is not None:
+        return principal.employer_id
+    return str(principal.party) if principal.fund is None else f"{principal.party}-{principal.fund}"
 
 
 def _row_note(note: Mapping[str, Any], language: Language) -> RowError:

@@ -8,6 +8,7 @@ import pytest
 
 from participants import worker
 from participants.enrolment import Enrolments
+from retiro.registry.employers import Employer, register
 from retiro.registry.jobs import Jobs
 from tests.conftest import Context
 from tests.participants.conftest import NEW
@@ -270,3 +271,23 @@ def test_an_employers_client_sees_and_sends_its_own_only(
     assert read(own.body["place"], client="employer-001").status == 200
     assert read(own.body["place"], client="employer-002").status == 403
     assert read("/participant-files/portal_F-2").status == 404
+
+
+def test_a_funds_client_sees_and_sends_its_own_only(
+    write: Callable[..., Any], read: Callable[..., Any], machine: Machine, stack: Any
+) -> None:
+    """The fund's client is the ERS's. What a judge is enrolled by is another fund's, in a file as by itself."""
+    register(stack.registry, Employer("E-010", "JRS"))
+    judge = row(99, fund="JRS", employer_id="E-010")
+    del judge["selection"], judge["initial_transfer"]
+    judges = file_of([judge], reference="F-9", total="0.00")
+    before = stack.registry_items()
+    refused = write("POST", "/participant-files", judges, client="fund")
+    assert (refused.status, refused.code) == (403, "other_fund")
+    assert stack.registry_items() == before
+    own = write("POST", "/participant-files", TEN, client="fund")
+    assert own.body["file_id"] == "fund-ERS_F-1"
+    assert read(own.body["place"], client="fund").status == 200
+    taken = write("POST", "/participant-files", judges)
+    assert taken.status == 202, taken.text
+    assert read(taken.body["place"], client="fund").code == "other_fund"
