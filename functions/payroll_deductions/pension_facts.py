@@ -6,6 +6,7 @@ what a pensioner left unpaid, and the survivors' pension bears the rest.
 """
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any, Literal
@@ -20,11 +21,11 @@ from retiro.ledger.credits import known
 from retiro.ledger.encoding import content_hash
 from retiro.ledger.evidence import Evidence
 from retiro.ledger.keys import BusinessKey, KeyKind
-from retiro.ledger.lines import Draft, Line
+from retiro.ledger.lines import Draft, Line, LineKind
 from retiro.ledger.passbooks import Decision, Passbooks
 from retiro.ledger.plans import Plan, PlanStatus
 from retiro.ledger.savings import Origin
-from retiro.portal import Answer, Body, Principal, not_found
+from retiro.portal import Answer, Body, Principal, conflict, not_found
 from retiro.portal.approvals import stale_hash
 from retiro.portal.reach import reached
 from retiro.registry.participants import ParticipantId
@@ -86,6 +87,13 @@ _FACT: TypeAdapter[PensionStarts | ServiceEnds | DeathBenefit | SurvivorsPension
     NewPensionFact, config=ConfigDict(defer_build=True)
 )
 
+_REPLACED_BY: Mapping[str, LineKind] = {
+    "pension": LineKind.PENSION,
+    "service_end": LineKind.SERVICE_END,
+    "survivors_pension": LineKind.PLAN_DISCOUNTS,
+}
+"""The line of each kind of fact that a later one may replace."""
+
 
 class FactAdoption(Body):
     """The fact with this content is adopted."""
@@ -116,7 +124,10 @@ class PensionFacts:
     def enter(
         self, fact: PensionStarts | ServiceEnds | DeathBenefit | SurvivorsPension, principal: Principal
     ) -> PensionFact:
-        """Enter a fact. Its id comes from its content: the same again is the one that is there."""
+        """Enter a fact. Its id comes from its content: the same again is the one that is there.
+
+        Raises 409 `fact_replaced` where that one was adopted, and another has taken its place: it would do nothing.
+        """
         self._check(fact, principal)
         body = fact.model_dump(mode="json")
         digest = content_hash(body).hex()
@@ -132,6 +143,7 @@ class PensionFacts:
             self.registry.insert(item)
         except AlreadyThereError as there:
             item = there.existing
+            self._check_stands(item["sk"], fact)
         return self._answer(item)
 
     def adopt(self, fact_id: str, adoption: FactAdoption, principal: Principal) -> PensionFact:
@@ -158,9 +170,10 @@ class PensionFacts:
         return self._answer(item)
 
     def read(self, fact_id: str, principal: Principal) -> PensionFact:
-        """The fact as it stands."""
-        principal.must_reach_fund(FUND)
-        return self._answer(self._item(fact_id))
+        """The fact as it stands, for whom its participant is in reach."""
+        item = self._item(fact_id)
+        reached(self.registry, json.loads(item["content"])["participant_id"], principal)
+        return self._answer(item)
 
     def _follows(
         self, last: Line, fact: PensionStarts | ServiceEnds | DeathBenefit | SurvivorsPension, origin: Origin
@@ -227,9 +240,36 @@ class PensionFacts:
         if result.discounts is None:
             raise Refusal(RefusalCode.PLAN_NOT_OPEN, f"{SECTION}(f)", status=plan.status.value)
         evidence = _evidence_of(last, result)
-        origin = Origin(origin.principal, records.determination_of(evidence))
+        origin = Origin(origin.principal, records.determination_of(evidence), {"fact": str(origin.determination)})
         amount_cents = min(installment_cents, fact.monthly_amount)
         return [plans.discounts(last, amount_cents, fact.starts_on, origin)], [evidence]
+
+    def _check_stands(self, fact_id: str, fact: PensionStarts | ServiceEnds | DeathBenefit | SurvivorsPension) -> None:
+        """A fact that was adopted is the last of its kind. What a death brings can't be replaced."""
+        adopted = self.passbooks.store.get_key(BusinessKey(KeyKind.PENSION_FACT, fact_id))
+        kind = _REPLACED_BY.get(fact.kind)
+        if adopted is None or kind is None:
+            return
+        passbook, sequence = adopted.lines[0]
+        stands = [line for line in self.passbooks.store.lines(passbook, first=sequence) if line.kind is kind][-1]
+        if stands.sequence == sequence:
+            return
+        there = str(stands.facts.get("fact", stands.determination)).rpartition("/")[2]
+        body = self._adopted_body(there)
+        what = ", ".join(body[name] for name in ("starts_on", "ended_on", "monthly_amount") if name in body)
+        raise conflict(
+            "fact_replaced",
+            en=f"{fact_id} was adopted before, and {there} ({what}) stands in its "
+            "place. If it holds again, enter it with the source that says so now.",
+            es=f"{fact_id} se adoptó antes, y en su lugar rige {there} ({what}). "
+            "Si vuelve a regir, éntrelo con la fuente que ahora lo dice.",
+            citation=f"{SECTION}(e)",
+            field="source",
+        )
+
+    def _adopted_body(self, fact_id: str) -> Mapping[str, Any]:
+        evidence = self.passbooks.store.get_evidence(FACT, fact_id)
+        return {} if evidence is None else evidence.body
 
     def _check(self, fact: PensionStarts | ServiceEnds | DeathBenefit | SurvivorsPension, principal: Principal) -> None:
         """The participant is known, in reach and of the fund; a death isn't in the future."""

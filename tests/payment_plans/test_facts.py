@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from tests.conftest import Called
 from tests.payment_plans.office import PlansOffice
 
 SHA = "ab" * 32
@@ -31,6 +32,62 @@ def test_a_fact_is_entered_by_one_person_and_adopted_by_another(office: PlansOff
     assert office.last().state["pension"] == {"from": "2008-11-16", "monthly": 120_000}
     assert office.adopt(entered).body == adopted.body
     assert office.get(f"/pension-facts/{entered.body['fact_id']}").body == adopted.body
+
+
+def enter(office: PlansOffice, kind: str, source: str = "Sistema de Retiro", **content: str) -> Called:
+    return office.post("/pension-facts", {"kind": kind, "participant_id": "P-000001", "source": source} | content)
+
+
+@pytest.mark.parametrize(
+    ("kind", "first", "second", "stands"),
+    [
+        (
+            "pension",
+            {"starts_on": "2010-01-01", "monthly_amount": "500.00"},
+            {"starts_on": "2010-06-01", "monthly_amount": "500.00"},
+            "(2010-06-01, 500.00)",
+        ),
+        ("service_end", {"ended_on": "2009-12-31"}, {"ended_on": "2010-05-31"}, "(2010-05-31)"),
+    ],
+)
+def test_a_fact_that_holds_again_is_entered_with_its_new_source(
+    office: PlansOffice, kind: str, first: dict[str, str], second: dict[str, str], stands: str
+) -> None:
+    """The first day was right after all: the first entry, sent again, is refused, since it would do nothing."""
+    assert office.fact(kind, **first).status == 200
+    assert enter(office, kind, **first).body["status"] == "adopted"  # it stands: the first answer
+    later = office.fact(kind, **second).body["fact_id"]
+    again = enter(office, kind, **first)
+    assert (again.status, again.code) == (409, "fact_replaced"), again.text
+    assert f"{later} {stands}" in again.text
+    assert enter(office, kind, **second).body["fact_id"] == later
+    before = office.last()
+    sourced = enter(office, kind, "Sistema de Retiro, carta 2010-7", **first)
+    assert office.adopt(sourced).status == 200
+    key = {"pension": "pension", "service_end": "left"}[kind]
+    assert office.last().state[key] != before.state[key]
+    assert enter(office, kind, **second).code == "fact_replaced"
+
+
+def test_a_survivors_pension_that_holds_again_is_entered_with_its_new_source(office: PlansOffice) -> None:
+    """40.00, then 60.00, which stands when 40.00 is entered once more."""
+    pensioner(office)
+    office.fact("death_benefit", death_date="2010-03-04", amount="0.00")
+    first = {"starts_on": "2010-04-01", "monthly_amount": "40.00"}
+    office.fact("survivors_pension", **first)
+    assert enter(office, "survivors_pension", **first).status == 201
+    later = office.fact("survivors_pension", starts_on="2010-04-01", monthly_amount="60.00").body["fact_id"]
+    again = enter(office, "survivors_pension", **first)
+    assert (again.status, again.code) == (409, "fact_replaced")
+    assert f"{later} (2010-04-01, 60.00)" in again.text
+
+
+def test_a_fact_is_read_by_whom_its_participant_is_in_reach_of(office: PlansOffice) -> None:
+    """P-000001 is of E-001: another agency's client reads neither the plan nor the fact."""
+    fact_id = enter(office, "pension", starts_on="2010-01-01", monthly_amount="500.00").body["fact_id"]
+    assert office.get(f"/pension-facts/{fact_id}", client="employer-001").status == 200
+    other = office.get(f"/pension-facts/{fact_id}", client="employer-002")
+    assert (other.status, other.code) == (403, "other_employer")
 
 
 def test_a_pensioner_who_dies_owing_is_charged_to_the_death_benefit_and_then_to_the_survivors(
