@@ -17,10 +17,11 @@ from payroll_deductions.receiving import Uploads, reference_used, unknown_remitt
 from payroll_deductions.standing import Standing
 from payroll_deductions.uploads import TEST_SUFFIX
 from payroll_deductions.validation import accept, payer_of
-from retiro.ledger.employers import deposit, opening
+from retiro.ledger.employers import deposit, open_remittances, opening
 from retiro.ledger.encoding import canonical, content_hash
 from retiro.ledger.evidence import Evidence, EvidenceConflictError
 from retiro.ledger.keys import BusinessKey, KeyKind
+from retiro.ledger.lines import Line
 from retiro.ledger.passbooks import Decision, Passbooks
 from retiro.ledger.savings import Origin
 from retiro.portal import Principal, conflict, refused
@@ -38,6 +39,12 @@ from retiro.rules.savings_accounts import SECTION, check_on_calendar
 from retiro.runs.jobs import JobStarter
 
 _CITATION = f"{SECTION}(a)(2)"
+
+OPEN_MAX = 40
+"""Remittances of a payer whose money waits at once. Each line of its passbook names them: this many have room in it."""
+
+OPEN_MAX_BY_RETURNS = 50
+"""The same where a bank takes a deposit back, which opens one again: those have room too, and what is posted to all."""
 
 EVIDENCE_BYTES_MAX = 400_000
 """What a body and its matching may take in the ledger: under DynamoDB's 409,600 bytes an item, its key included."""
@@ -80,7 +87,7 @@ class Remittances:
         """Post the deposit, once, and start crediting on its value date. The same deposit again is the first answer.
 
         Raises 403 for who isn't the fund's client, 404, 422 for another amount or a date that can't be, 409 for a
-        second deposit of the remittance, or another content under the deposit's reference.
+        second deposit of the remittance, another content under the deposit's reference, or where too many wait.
         """
         principal.must_be(Party.FUND)
         remittance = self.reached(remittance_id, principal)
@@ -165,10 +172,17 @@ class Remittances:
         line = deposit(remittance_id, confirmed.amount_cents, confirmed.value_date, origin)
         first = opening(self._today(), Origin(confirmed.principal))
         on_roster = self.registry.insertion(roster_item(employer_id, fund, Holder.EMPLOYER))
+
+        def decide(last: Line | None) -> Decision:
+            if last is None:
+                return Decision([first, line], also=[on_roster])
+            check_open(last, remittance_id, OPEN_MAX)
+            return Decision([line])
+
         try:
             self.passbooks.append(
                 employer_id,
-                lambda last: Decision([line] if last else [first, line], also=[] if last else [on_roster]),
+                decide,
                 fund=fund,
                 key=BusinessKey(KeyKind.DEPOSIT, confirmed.reference),
                 content={
@@ -220,6 +234,19 @@ def _remittance(body: NewRemittance | NewCsvRemittance, employer: Employer, pars
         [line_of(row) for row in parsed.rows],
         parsed.first_line,
     )
+
+
+def check_open(last: Line, remittance_id: str, most: int) -> None:
+    """Whether one more remittance may have money in the payer's clearing, of which each line names all. Raises 409."""
+    there = open_remittances(last)
+    if remittance_id not in there and len(there) >= most:
+        raise conflict(
+            "too_many_open",
+            en=f"Money of {len(there)} remittances of this payer waits already: place it or return it first.",
+            es=f"Ya espera dinero de {len(there)} remesas de este pagador: ubíquelo o devuélvalo primero.",
+            citation=_CITATION,
+            field="reference",
+        )
 
 
 def _check_size(evidence: Evidence) -> None:

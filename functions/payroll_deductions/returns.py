@@ -3,11 +3,12 @@
 from dataclasses import dataclass
 
 from payroll_deductions.models import NewReturn, RemittanceView
-from payroll_deductions.remittances import Remittances
+from payroll_deductions.remittances import OPEN_MAX_BY_RETURNS, Remittances, check_open
 from payroll_deductions.standing import Standing
 from retiro.ledger.employers import deposit_taken_back
 from retiro.ledger.evidence import EvidenceConflictError
 from retiro.ledger.keys import BusinessKey, KeyKind
+from retiro.ledger.lines import Draft, Line
 from retiro.ledger.savings import Origin
 from retiro.portal import Principal, conflict, refused
 from retiro.registry.clients import Party
@@ -32,7 +33,7 @@ class Returns:
         """Post the return, once, and start taking the credits back. The same return again is the first answer.
 
         Raises 403 for who isn't the fund's client, 404, 422 for a day before the deposit's or after today, 409 where
-        nothing was deposited, the crediting isn't over, or another return was posted.
+        nothing was deposited, the crediting isn't over, another return was posted, or too many remittances are open.
         """
         principal.must_be(Party.FUND)
         remittance = self.remittances.reached(remittance_id, principal)
@@ -79,10 +80,16 @@ class Returns:
         remittance_id = remittance.remittance_id
         origin = Origin(returned.principal, f"{RETURN}/{remittance_id}", {"reference": returned.reference})
         draft = deposit_taken_back(remittance_id, remittance.total_cents, returned.returned_on, origin)
+
+        def decide(last: Line | None) -> Draft:
+            if last is not None:
+                check_open(last, remittance_id, OPEN_MAX_BY_RETURNS)
+            return draft
+
         try:
             self.remittances.passbooks.append(
                 remittance.employer_id,
-                lambda _: draft,
+                decide,
                 key=BusinessKey(KeyKind.DEPOSIT_RETURN, returned.reference),
                 content={"remittance_id": remittance_id, "returned_on": returned.returned_on.isoformat()},
                 evidence=[returned.evidence(remittance_id)],

@@ -1,17 +1,18 @@
 """The deposit and what it credits: on its value date, once, in balance, whatever stops in between."""
 
 from collections.abc import Callable, Mapping, Sequence
-from datetime import date
+from datetime import UTC, date, datetime
 from typing import Any
 
 import pytest
 
-from payroll_deductions import crediting, worker
+from payroll_deductions import api, crediting, remittances, returns, worker
 from payroll_deductions.crediting import folded, pages_noted
-from retiro.ledger import savings
+from payroll_deductions.remittances import OPEN_MAX, OPEN_MAX_BY_RETURNS
+from retiro.ledger import employers, savings
 from retiro.ledger.encoding import size_bytes
-from retiro.ledger.lines import LineKind, next_line
-from retiro.ledger.passbooks import Passbooks
+from retiro.ledger.lines import Draft, Line, LineKind, next_line
+from retiro.ledger.passbooks import LINE_BYTES_MAX, Passbooks, check_size
 from retiro.ledger.savings import Origin
 from retiro.registry.jobs import Jobs
 from retiro.registry.roster import partition, shard_of
@@ -356,6 +357,86 @@ def test_a_remittance_without_deposit_cant_be_credited_by_the_worker(
     with pytest.raises(Exception, match="E-001_2025-014"):
         worker.handler({"op": "work", "chunk": 0, **event}, Context(remaining_ms=900_000))
     assert stack.ledger_items() == before
+
+
+# Many remittances at once
+
+
+def test_the_largest_lines_of_a_payer_with_all_that_may_be_open_have_room() -> None:
+    """The longest ids, names and references, the largest sums a page can move, and fifty remittances open."""
+    payer, who, most = "E-123456", f"{'u' * 64} via {'c' * 40}", 9_999_999_999_999_99
+
+    def named(number: int) -> str:
+        return f"{payer}_{number:040d}"
+
+    def origin(determination: str, **facts: str | int) -> Origin:
+        return Origin(who, determination, facts)
+
+    def put(draft: Draft, before: Line | None) -> Line:
+        line = next_line(before, draft, passbook=payer, fund="ERS", recorded_at=datetime(2025, 7, 10, tzinfo=UTC))
+        check_size(line, LINE_BYTES_MAX)
+        return line
+
+    last = put(employers.opening(date(2025, 7, 10), Origin(who)), None)
+    on = date(2025, 7, 10)
+    for number in range(OPEN_MAX_BY_RETURNS):
+        came = origin(f"deposit/{named(number)}", reference="D" * 40)
+        last = put(employers.deposit(named(number), most + number, on, came), last)
+    by = origin(f"crediting/{named(0)}/0000", remittance=named(0))
+    put(employers.passing_on(last, named(0), most // 2, on, by, installments_cents=most // 2), last)
+    by = origin(f"taken_back/remittance_credit/{named(0)}/0000", remittance=named(0))
+    put(employers.passing_on_reversed(named(0), most, most, on, by), last)
+    put(employers.deposit_returned(last, named(0), most, on, by), last)
+    put(employers.deposit_taken_back(named(0), most * 2, on, by), last)
+    assert OPEN_MAX < OPEN_MAX_BY_RETURNS
+
+
+def test_a_deposit_waits_where_too_many_remittances_of_its_payer_have_money_waiting(
+    *,
+    remit: Callable[..., Any],
+    confirm: Callable[..., Any],
+    credit: Callable[..., int],
+    call: Callable[..., Any],
+    stack: Any,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Two may wait, for forty; with deposits that are taken back three, for fifty."""
+    monkeypatch.setattr(remittances, "OPEN_MAX", 2)
+    monkeypatch.setattr(returns, "OPEN_MAX_BY_RETURNS", 3)
+
+    def place(reference: str) -> str:
+        return f"/payroll-remittances/E-001_{reference}"
+
+    def confirmed(reference: str, **request: Any) -> Any:
+        deposit = {"reference": f"D-{reference}", "amount": "10.00"}
+        return confirm(deposit, place=place(reference), **request)
+
+    def taken_back(reference: str) -> Any:
+        body = {"reference": f"RD-{reference}", "returned_on": "2025-03-01", "reason": "Insufficient funds"}
+        path = f"{place(reference)}/deposit-return"
+        return call(api.handler, "POST", path, body=body, scopes="payroll.confirm", client="fund")
+
+    def filed(*references: str) -> None:
+        for reference in references:
+            assert remit(remittance([line(1, "10.00")], "10.00", reference=reference)).status == 201
+
+    filed("1", "2", "3", "4", "5")
+    assert [confirmed(reference).status for reference in ("1", "2")] == [202, 202]
+    before = (stack.ledger_items(), stack.registry_items())
+    answer = confirmed("3")
+    assert (answer.status, answer.code, answer.body["field"]) == (409, "too_many_open", "reference")
+    assert answer.body["detail"] == "Money of 2 remittances of this payer waits already: place it or return it first."
+    spanish = confirmed("3", headers={"Accept-Language": "es-PR"}).body["detail"]
+    assert spanish == "Ya espera dinero de 2 remesas de este pagador: ubíquelo o devuélvalo primero."
+    assert (stack.ledger_items(), stack.registry_items()) == before
+    # Sent again, one that was confirmed is the first answer.
+    assert confirmed("2").status == 202
+    credit()
+    assert [confirmed(reference).status for reference in ("3", "4")] == [202, 202]
+    # Two are open; the return of the first makes them three, and that of the second would make four.
+    assert [taken_back("1").status, taken_back("2").code] == [202, "too_many_open"]
+    credit()
+    assert taken_back("2").status == 202
 
 
 # Many pages

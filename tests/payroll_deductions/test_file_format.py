@@ -10,6 +10,7 @@ from payroll_deductions.edits import ENGLISH, SENTENCES, SPANISH, Edit
 from payroll_deductions.file_reading import KINDS, read
 from payroll_deductions.matching import Flag, Result
 from payroll_deductions.models import LINES_MAX
+from payroll_deductions.remittances import EVIDENCE_BYTES_MAX, OPEN_MAX, OPEN_MAX_BY_RETURNS
 from retiro.registry.ageing import Overdue
 
 PAGE = (Path(__file__).parents[2] / "docs" / "remittance-file.md").read_text("utf-8")
@@ -49,4 +50,7 @@ def test_every_result_and_limit_is_published():
         assert f"`{result}`" in PAGE
     assert f"{LINES_MAX:,} lines" in PAGE
     assert f"{file_reading.LINES_MAX:,} lines ({file_store.FILE_BYTES_MAX // 1_000_000} MB)" in PAGE
+    assert f"At most {OPEN_MAX} remittances" in PAGE
+    assert f"no more than {OPEN_MAX_BY_RETURNS} would" in PAGE
+    assert f"{EVIDENCE_BYTES_MAX:,} bytes" in PAGE
     assert f"up to {file_reading.NAME_CHARACTERS_MAX} characters" in PAGE
