@@ -15,6 +15,10 @@ from retiro.registry.clients import Party
 from retiro.registry.participants import EmployerId
 from retiro.registry.table import Table
 from retiro.rules.calendar import Date, puerto_rico_date
+from retiro.rules.refusals import invalid_input
+from retiro.rules.savings_accounts import SECTION
+
+_CITATION = f"{SECTION}(a)(2)"
 
 
 class AgeingQuery(PageQuery):
@@ -68,8 +72,14 @@ class AgeingViews:
     registry: Table
 
     def report(self, query: AgeingQuery, principal: Principal) -> AgeingReport:
-        """A page of employers, those that the client reaches. Raises 403 for another agency."""
-        as_of: date = query.as_of or puerto_rico_date(self.passbooks.clock())
+        """A page of employers, those that the client reaches.
+
+        Raises 403 for another agency, and 422 for a day ahead: what will be late then isn't known.
+        """
+        today = puerto_rico_date(self.passbooks.clock())
+        as_of: date = query.as_of or today
+        if as_of > today:
+            raise invalid_input(_CITATION, "as_of", "in_the_future")
         employer_id = query.employer_id
         if principal.party is Party.EMPLOYER:
             employer_id = employer_id or principal.employer_id

@@ -260,6 +260,11 @@ def test_each_party_reads_what_it_reaches(*, remit: Callable[..., Any], call: Ca
     assert [one["employer_id"] for one in (*page.body["items"], *rest.body["items"])] == ["E-001", "E-002"]
     # Today's, where no day is asked for: the clock's, 2025-07-10.
     assert page.body["as_of"] == "2025-07-10"
+    assert read(as_of="2025-07-10").status == 200
+    for ahead in ("2025-07-11", "2100-01-01", "9999-12-31"):
+        refused = read(as_of=ahead)
+        assert (refused.status, refused.body["field"]) == (422, "as_of")
+        assert refused.body["citation"] == "3 L.P.R.A. § 786-7(a)(2)"
     own = read("payroll.remit", "employer-001").body
     assert [one["employer_id"] for one in own["items"]] == ["E-001"]
     assert read("payroll.remit", "employer-001", employer_id="E-002").code == "other_employer"
