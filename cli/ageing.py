@@ -15,13 +15,17 @@ from retiro.rules.money import format_cents
 
 
 def _day(_: click.Context, __: click.Parameter, text: str | None) -> date:
-    """The day of a report. Raises `BadParameter` for what is no date."""
+    """The day of a report. Raises `BadParameter` for what is no date, and for one ahead: nothing is known of it."""
+    today = puerto_rico_date(datetime.now(UTC))
     if text is None:
-        return puerto_rico_date(datetime.now(UTC))
+        return today
     try:
-        return parse_date(text)
+        day = parse_date(text)
     except ValueError as wrong:
         raise click.BadParameter("must be a date as YYYY-MM-DD") from wrong
+    if day > today:
+        raise click.BadParameter("must not be after today")
+    return day
 
 
 @click.command()
