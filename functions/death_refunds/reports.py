@@ -9,11 +9,11 @@ from death_refunds.places import case_id, evidence_id, place_of
 from death_refunds.world import Tables
 from retiro.ledger import hybrid
 from retiro.ledger.evidence import Evidence
-from retiro.ledger.keys import BusinessKey, KeyKind
+from retiro.ledger.keys import BusinessKey, KeyConflictError, KeyKind
 from retiro.ledger.lines import Line, LineKind
 from retiro.ledger.passbooks import Decision
 from retiro.ledger.savings import Origin
-from retiro.portal import Principal, conflict, not_found
+from retiro.portal import Principal, Problem, conflict, not_found
 from retiro.registry.participants import Profile
 from retiro.rules.judiciary_hybrid import SECTION
 from retiro.rules.refusals import Refusal, RefusalCode, invalid_input
@@ -60,11 +60,15 @@ class Reports:
         def decide(last: Line | None) -> Decision:
             last = _stands(last, sequence)
             if "confirmed" in last.state:
-                raise conflict("already_confirmed", en="The report is confirmed.", es="El informe está confirmado.")
+                raise _already_confirmed()
             return Decision([hybrid.death_confirmed(last, self.tables.today, Origin(principal.label))])
 
         key = BusinessKey(KeyKind.DEATH_CONFIRMED, f"{participant_id} {sequence}")
-        self.tables.append(participant_id, decide, key, {"by": principal.person})
+        try:
+            self.tables.append(participant_id, decide, key, {"by": principal.person})
+        except KeyConflictError as other:
+            _stands(self.tables.passbooks.last(participant_id), sequence)
+            raise _already_confirmed() from other
         return self.read(report_id)
 
     def withdraw(self, report_id: str, body: ReportWithdrawal, principal: Principal) -> DeathReport:
@@ -85,7 +89,10 @@ class Reports:
             return Decision(drafts, [Evidence(WITHDRAWAL_EVIDENCE, identifier, content)])
 
         key = BusinessKey(KeyKind.DEATH_WITHDRAWN, f"{participant_id} {sequence}")
-        self.tables.append(participant_id, decide, key, content)
+        try:
+            self.tables.append(participant_id, decide, key, content)
+        except KeyConflictError as other:
+            raise _not_standing() from other
         return self.read(report_id)
 
     def read(self, report_id: str) -> DeathReport:
@@ -124,17 +131,14 @@ class Reports:
     def _body(self, history: list[Line], report_id: str) -> dict[str, Any]:
         _, sequence = place_of(report_id)
         line = history[sequence - 1] if 0 < sequence <= len(history) else None
-        if line is None or line.kind is not LineKind.DEATH_REPORT or line.determination is None:
+        if line is None or line.kind is not LineKind.DEATH_REPORT:
             raise not_found(
                 "report_not_found",
                 en=f"There is no report {report_id}.",
                 es=f"No existe el informe {report_id}.",
                 field="report_id",
             )
-        evidence = self.tables.passbooks.store.get_evidence(*line.determination.split("/", 1))
-        if evidence is None:
-            raise LookupError(f"{line.determination} isn't there")
-        body: dict[str, Any] = evidence.body
+        body: dict[str, Any] = self.tables.evidence_of(line).body
         return body
 
 
@@ -155,10 +159,23 @@ def check_death(profile: Profile, last: Line, death_date: date, today: date) -> 
 def _stands(last: Line | None, sequence: int) -> Line:
     """The last line of a passbook in which this report stands."""
     if last is None or last.state.get("report") != sequence:
-        raise conflict(
-            "report_not_standing",
-            en="The report was withdrawn.",
-            es="El informe fue retirado.",
-            citation=SECTION,
-        )
+        raise _not_standing()
     return last
+
+
+def _not_standing() -> Problem:
+    return conflict(
+        "report_not_standing",
+        en="The report was withdrawn.",
+        es="El informe fue retirado.",
+        citation=SECTION,
+    )
+
+
+def _already_confirmed() -> Problem:
+    return conflict(
+        "already_confirmed",
+        en="The report was confirmed already, by another person.",
+        es="El informe ya fue confirmado, por otra persona.",
+        citation=SECTION,
+    )

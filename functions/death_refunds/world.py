@@ -5,7 +5,9 @@ from datetime import date
 from typing import Any
 
 from retiro.ledger.board import BoardBook
+from retiro.ledger.evidence import Evidence
 from retiro.ledger.keys import BusinessKey
+from retiro.ledger.lines import Line
 from retiro.ledger.passbooks import Appended, Decide, Passbooks
 from retiro.ledger.store import LedgerStore
 from retiro.portal import Principal, Problem, refused
@@ -44,6 +46,15 @@ class Tables:
     def today(self) -> date:
         """Today in Puerto Rico."""
         return puerto_rico_date(self.passbooks.clock())
+
+    def evidence_of(self, line: Line) -> Evidence:
+        """What a line rests on."""
+        found = None
+        if line.determination is not None:
+            found = self.passbooks.store.get_evidence(*line.determination.split("/", 1))
+        if found is None:
+            raise LookupError(f"{line.determination} isn't there")
+        return found
 
     def append(self, participant_id: str, decide: Decide, key: BusinessKey, content: Any) -> Appended:
         """Append what is decided, once for the key. Raises as `Passbooks.append` does.

@@ -100,7 +100,26 @@ def test_a_report_that_another_person_has_not_confirmed_is_not_settled(judges: J
     confirmed = judges.settle(path, user="u-berta")
     assert (confirmed.body["status"], confirmed.body["confirmed_by"]) == ("confirmed", "u-berta via portal")
     assert judges.settle(path, user="u-berta").body == confirmed.body
-    assert judges.settle(path, user="u-carla").status == 409
+
+
+def test_a_third_person_is_told_that_a_report_was_confirmed_or_withdrawn(judges: Judges) -> None:
+    """What stands in the way is said in the words of the door, not of its keys, and it is what is so now."""
+    judges.enrol()
+    report_id = judges.dies("2025-04-10")
+    confirmation, withdrawal = f"/death-reports/{report_id}/approval", f"/death-reports/{report_id}/withdrawal"
+    told = judges.settle(confirmation, user="u-carla")
+    assert (told.status, told.code) == (409, "already_confirmed")
+    spanish = judges.settle(confirmation, user="u-carla", headers={"Accept-Language": "es"})
+    assert spanish.body["detail"] == "El informe ya fue confirmado, por otra persona."
+    reason = {"reason": "Another person of the same name had died"}
+    assert judges.settle(withdrawal, reason, user="u-berta").status == 201
+    for path, body in ((confirmation, None), (withdrawal, reason)):
+        told = judges.settle(path, body, user="u-carla")
+        assert (told.status, told.code, told.body["detail"]) == (
+            409,
+            "report_not_standing",
+            "The report was withdrawn.",
+        )
 
 
 def test_a_death_is_reported_once(judges: Judges) -> None:
@@ -142,7 +161,7 @@ def test_a_report_made_in_error_is_withdrawn_and_what_was_withheld_follows(judge
     assert judges.balances()["annuity_reserve"] == 5_000_000 - 15 * 63_682
     assert judges.enter().code == "no_death_reported"
     again = judges.settle(path, body, user="u-carla")
-    assert (again.status, again.code) == (409, "key_conflict")
+    assert (again.status, again.code) == (409, "report_not_standing")
 
 
 def test_a_settlement_of_a_report_in_error_is_mirrored_to_the_same_payees(judges: Judges) -> None:
