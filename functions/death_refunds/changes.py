@@ -1,12 +1,17 @@
 """What an event makes of a case's claim. Each is checked against the case as it stands."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import TypeVar
 
-from death_refunds.cases import Standing
 from death_refunds.claims import BeneficiaryDeath, Claim, Hold, Release
+from death_refunds.designations import check_beneficiary_death
 from death_refunds.models import BeneficiaryDied, DecisionMade, HeirsDeclared, Held, Released
+from death_refunds.steps import Standing
 from retiro.portal import conflict, refused
 from retiro.rules.judiciary_hybrid import HEIRS, SECTION, PersonsDecision
+
+Told = TypeVar("Told")
+OfPayee = TypeVar("OfPayee", Hold, Release)
 
 Event = DecisionMade | HeirsDeclared | BeneficiaryDied | Held | Released
 
@@ -26,12 +31,13 @@ def changed_by(event: Event, person: str) -> Callable[[Standing], Claim]:
             case Held():
                 _check_payee(standing, event.payee)
                 hold = Hold(payee=event.payee, reason=event.reason, note=event.note)
-                released = [one for one in claim.releases if one.payee != event.payee]
-                return claim.with_changes(holds=[*_others(claim, event.payee), hold], releases=released)
+                holds = _put(claim.holds, hold, lambda one: one.payee)
+                return claim.with_changes(holds=holds, releases=_without(claim.releases, event.payee))
             case Released():
                 _check_payee(standing, event.payee)
                 release = Release(payee=event.payee, note=event.note)
-                return claim.with_changes(holds=_others(claim, event.payee), releases=[*claim.releases, release])
+                releases = _put(claim.releases, release, lambda one: one.payee)
+                return claim.with_changes(holds=_without(claim.holds, event.payee), releases=releases)
 
     return changed
 
@@ -45,23 +51,13 @@ def _decided(standing: Standing, claim: Claim, event: DecisionMade, person: str)
             citation=SECTION,
         )
     decision = PersonsDecision(about=event.about, choice=event.choice, reason=event.reason, decided_by=person)
-    others = [one for one in claim.decisions if one.about != event.about]
-    return claim.with_changes(decisions=[*others, decision])
+    return claim.with_changes(decisions=_put(claim.decisions, decision, lambda one: one.about))
 
 
 def _died(standing: Standing, claim: Claim, event: BeneficiaryDied) -> Claim:
-    designated = standing.designated
-    if event.name not in designated:
-        raise refused(
-            "unknown_beneficiary",
-            en=f"The designation that counts doesn't name {event.name}.",
-            es=f"La designación que cuenta no nombra a {event.name}.",
-            citation=f"{SECTION}(e)",
-            field="name",
-        )
     death = BeneficiaryDeath(name=event.name, died_on=event.died_on)
-    others = [one for one in claim.beneficiary_deaths if one.name != event.name]
-    return claim.with_changes(beneficiary_deaths=[*others, death])
+    check_beneficiary_death(death, standing.designated, standing.today)
+    return claim.with_changes(beneficiary_deaths=_put(claim.beneficiary_deaths, death, lambda one: one.name))
 
 
 def _check_payee(standing: Standing, number: int) -> None:
@@ -85,5 +81,13 @@ def _check_payee(standing: Standing, number: int) -> None:
         )
 
 
-def _others(claim: Claim, number: int) -> list[Hold]:
-    return [one for one in claim.holds if one.payee != number]
+def _put(told: Sequence[Told], one: Told, of: Callable[[Told], object]) -> list[Told]:
+    """What was told, with one more in the place of what was told of the same: told again, it is the same as before."""
+    if any(of(other) == of(one) for other in told):
+        return [one if of(other) == of(one) else other for other in told]
+    return [*told, one]
+
+
+def _without(told: Sequence[OfPayee], number: int) -> list[OfPayee]:
+    """What was told of the other payees."""
+    return [one for one in told if one.payee != number]

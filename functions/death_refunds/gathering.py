@@ -102,6 +102,16 @@ class Case:
         """The passbook's last line."""
         return self.history[-1]
 
+    @property
+    def designated(self) -> list[str]:
+        """The names of those whom the designation that counts names."""
+        return [] if self.designation is None else [one["name"] for one in self.designation["beneficiaries"]]
+
+    @property
+    def designation_given(self) -> dict[str, Any] | None:
+        """The designation as the determinations take it."""
+        return designation_given(self.designation, self.claim)
+
     def determined(self, *, posts: bool) -> Outcome:
         """Determine. What `posts` rests on adopted settings alone.
 
@@ -225,7 +235,7 @@ class Case:
         return {
             "death_date": self.death_date.isoformat(),
             "debts": owed,
-            "designation": designation_given(self.designation, claim),
+            "designation": self.designation_given,
             "heirs": [one.model_dump(mode="json", exclude={"minor"}, exclude_none=True) for one in claim.heirs],
             "decisions": [one.model_dump(mode="json", exclude_none=True) for one in claim.decisions],
             "settings": dict(self._claim_settings.settings),

@@ -57,12 +57,8 @@ class _Known(Body):
 
     @property
     def claim(self) -> Claim:
-        """The claim that it begins with."""
-        return Claim(
-            transfer_annuity_due=self.transfer_annuity_due,
-            heirs=self.heirs,
-            beneficiary_deaths=self.beneficiary_deaths,
-        )
+        """The claim that it begins with: what is said, so that what isn't doesn't undo what was told before."""
+        return Claim(**{name: getattr(self, name) for name in Claim.model_fields if name in self.model_fields_set})
 
 
 class QuoteAsked(_Known):

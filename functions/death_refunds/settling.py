@@ -19,6 +19,9 @@ from retiro.rules.money import Amount, parse_cents
 ESTATE = "estate"
 """The pensioner's estate, to which the last annuity payments are owed."""
 
+_NOBODYS_NAME = ""
+"""The estate is numbered by this: an heir may be called anything but nothing."""
+
 Reason = Literal["heirs_not_declared", "held_by_setting", "minor", "rival_claims", "estate"]
 
 
@@ -37,11 +40,35 @@ class PayeeRow(Form):
         return hybrid.payee_account(self.number, held=self.status == "held")
 
 
-def payees_of(
-    outcome: Outcome, claim: Claim, standing: Sequence[PayeeRow] = (), numbers_used: int = 0
-) -> list[PayeeRow]:
-    """The payees of an outcome, in its order, the estate last. Who stood before keeps the number, used once."""
-    numbers = _Numbers(standing, numbers_used)
+class Numbers:
+    """The numbers of a case's payees, by name; two of one name are told apart by their order.
+
+    A number is given once and stays its person's for the whole case, whoever else comes, goes or comes back: what is
+    held or released by number never falls on another.
+    """
+
+    def __init__(self, given: Sequence[str] = ()) -> None:
+        """`given`: the name of each number from 1 on, as `given` of an earlier step has them."""
+        self.given = list(given)
+        self._seen = Counter[str]()
+        self._numbers = {self._next_of(name): number for number, name in enumerate(given, start=1)}
+        self._seen.clear()
+
+    def of(self, name: str) -> int:
+        """The payee's number; the next free one for who was never there."""
+        key = self._next_of(name)
+        if key not in self._numbers:
+            self.given.append(name)
+            self._numbers[key] = len(self.given)
+        return self._numbers[key]
+
+    def _next_of(self, name: str) -> tuple[str, int]:
+        self._seen[name] += 1
+        return name, self._seen[name]
+
+
+def payees_of(outcome: Outcome, claim: Claim, numbers: Numbers) -> list[PayeeRow]:
+    """The payees of an outcome, in its order, the estate last."""
     rows = []
     for payee in outcome.benefit.payees:
         name = _estate_of(payee.name, claim, outcome)
@@ -49,7 +76,7 @@ def payees_of(
         reason = _reason(payee, number, claim)
         rows.append(_row(number, name, payee.amount, reason))
     if outcome.unpaid_cents:
-        number = numbers.of(ESTATE)
+        number = numbers.of(_NOBODYS_NAME)
         released = any(one.payee == number for one in claim.releases)
         rows.append(_row(number, ESTATE, outcome.unpaid_cents, None if released else "estate"))
     return rows
@@ -94,30 +121,6 @@ def merged(postings: Sequence[Posting]) -> dict[str, int]:
     for one in postings:
         totals[one.account] += one.amount_cents
     return {account: cents for account, cents in totals.items() if cents}
-
-
-class _Numbers:
-    """Numbers of payees by name; two of one name are told apart by their order."""
-
-    def __init__(self, standing: Sequence[PayeeRow], used: int) -> None:
-        self._used = used
-        self._seen = Counter[str]()
-        self._numbers: dict[tuple[str, int], int] = {}
-        for row in standing:
-            self._numbers[self._key(row.name.removeprefix(_ESTATE_OF))] = row.number
-        self._seen.clear()
-
-    def of(self, name: str) -> int:
-        """The payee's number; the next free one for who wasn't there."""
-        key = self._key(name)
-        if key not in self._numbers:
-            self._used += 1
-            self._numbers[key] = self._used
-        return self._numbers[key]
-
-    def _key(self, name: str) -> tuple[str, int]:
-        self._seen[name] += 1
-        return name, self._seen[name]
 
 
 _ESTATE_OF = "estate of "

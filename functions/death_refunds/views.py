@@ -3,10 +3,11 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from death_refunds.cases import EVIDENCE, Standing, Step, amounts_of
 from death_refunds.gathering import Outcome
 from death_refunds.models import DeathFigures, DeathQuote, DeathRefund, DebtCollected, PayeeView, QuestionView
+from death_refunds.plans import amounts_of
 from death_refunds.settling import PayeeRow
+from death_refunds.steps import EVIDENCE, Standing, Step
 from retiro.portal import Language, spoken
 from retiro.rules.forms import Sentence
 
@@ -43,7 +44,7 @@ def refund(standing: Standing, language: Language) -> DeathRefund:
         entered_by=entered.body["entered_by"],
         approved_by=body.get("approved_by"),
         figures=None if body["amounts"] is None else _figures(body["amounts"]),
-        payees=_payees(shown.payees),
+        payees=[] if question else _payees(shown.payees),
         pending_payees=_payees(entered.payees) if allocates else None,
         question=None if question is None else _question(question, language),
         open_questions=[

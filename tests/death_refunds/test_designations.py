@@ -82,3 +82,55 @@ def test_one_recognized_after_a_change_of_system_counts_again(judges: Judges) ->
     judges.designate("Niece", filed_on="2021-02-02")
     judges.dies(DIED)
     assert payees(judges.settled()) == [("Niece", "1000.00", "payable", None)]
+
+
+def test_only_the_death_of_somebody_designated_and_not_to_come_is_taken(judges: Judges) -> None:
+    """A misspelt name would be passed over, and the dead would be paid: each door says so, and writes nothing."""
+    a_judge(judges)
+    judges.designate("Ana Pérez", "Bea")
+    judges.dies(DIED)
+    deaths = [{"name": "Bea", "died_on": "2025-04-09"}, {"name": "Ana Perez", "died_on": "2020-01-01"}]
+    ahead = [{"name": "Bea", "died_on": "2025-07-11"}]  # Puerto Rico's today is 2025-07-10
+    items = judges.stack.ledger_items()
+    for path in ("/death-refunds", "/death-refunds/quotes"):
+        key = {"key": None} if path.endswith("quotes") else {}
+        told = judges.settle(path, {"participant_id": JUDGE, "beneficiary_deaths": deaths}, **key)
+        unknown = "beneficiary_deaths.1.name"
+        assert (told.status, told.code, told.body["field"]) == (422, "unknown_beneficiary", unknown)
+        told = judges.settle(path, {"participant_id": JUDGE, "beneficiary_deaths": ahead}, **key)
+        assert (told.status, told.code, told.body["field"]) == (422, "invalid_input", "beneficiary_deaths.0.died_on")
+    assert judges.stack.ledger_items() == items
+    entered = judges.enter(beneficiary_deaths=deaths[:1])
+    assert payees(entered.body) == [
+        ("Ana Pérez", "500.00", "payable", None), ("heirs", "500.00", "held", "heirs_not_declared"),
+    ]  # fmt: skip
+    path = f"/death-refunds/{entered.body['refund_id']}/heirs"
+    event = {"event": "beneficiary_died", "name": "Ana Pérez", "died_on": "2025-07-11"}
+    told = judges.settle(path, event)
+    assert (told.status, told.code, told.body["field"]) == (422, "invalid_input", "died_on")
+    assert judges.settle(path, event | {"died_on": "2025-07-10"}).status == 201  # today, after the participant
+
+
+def test_a_beneficiary_s_death_is_taken_while_a_question_is_open(judges: Judges) -> None:
+    """The designation counts however far the determination came: Ana's half of the 1,000.00 falls to the heirs."""
+    a_judge(judges)
+    judges.designate("Ana", "Bea")
+    judges.owe("50.00", system="ERS")
+    judges.dies(DIED)
+    refund_id = judges.enter().body["refund_id"]
+    event = {"event": "beneficiary_died", "name": "Ana", "died_on": "2025-04-09"}
+    told = judges.settle(f"/death-refunds/{refund_id}/heirs", event)
+    assert (told.status, told.body["status"]) == (201, "needs_decision")
+    decision = {"about": "debt_to_another_system", "choice": "leave_out", "reason": "Section 245: debts to the System"}
+    decided = judges.settle(f"/death-refunds/{refund_id}/decision", decision)
+    assert payees(decided.body) == [
+        ("Bea", "500.00", "payable", None), ("heirs", "500.00", "held", "heirs_not_declared"),
+    ]  # fmt: skip
+
+
+def test_without_a_designation_nobody_s_death_is_a_beneficiary_s(judges: Judges) -> None:
+    """The heirs take: who is dead isn't declared."""
+    a_judge(judges)
+    judges.dies(DIED)
+    told = judges.enter(beneficiary_deaths=[{"name": "Ana", "died_on": "2020-01-01"}])
+    assert (told.status, told.code) == (422, "unknown_beneficiary")

@@ -110,6 +110,33 @@ def test_gross_paid_after_the_month_of_death_is_to_be_got_back(judges: Judges) -
     assert judges.balances()["receivable:annuity"] == -127_364
 
 
+def test_what_the_settlement_found_is_still_told_after_an_allocation(judges: Judges) -> None:
+    """Paid through June, died on April 10: 2 × 636.82 are to be got back, whoever takes the benefit in the end."""
+    retired(judges)
+    judges.pay("2024-01", "2025-06")
+    judges.dies("2025-04-10")
+    settled = judges.settled()
+    assert settled["figures"]["overpaid"] == "1273.64"
+    for heirs in ([{"name": "X"}], [{"name": "Y"}]):
+        changed = judges.change(settled["refund_id"], "heirs_declared", heirs=heirs)
+        assert changed["figures"] == settled["figures"]
+        kind, identifier = str(judges.last().determination).split("/", 1)
+        evidence = judges.passbooks.store.get_evidence(kind, identifier)
+        assert evidence is not None
+        assert evidence.body["amounts"]["overpaid"] == "1273.64"
+
+
+def test_the_return_of_a_void_annuity_is_still_told_after_an_allocation(judges: Judges) -> None:
+    """0.11 % of 50,000.00 for January: 55.00."""
+    retired(judges)
+    judges.adopt_return("FY2024-S2", "0.11", months=1)
+    judges.dies("2024-01-31")
+    settled = judges.settled()
+    assert settled["figures"]["provisional_yield"] == "55.00"
+    changed = judges.change(settled["refund_id"], "heirs_declared", heirs=[{"name": "X"}])
+    assert changed["figures"] == settled["figures"]
+
+
 def test_a_payment_that_came_back_was_not_received(judges: Judges) -> None:
     retired(judges)
     paid = judges.pay("2024-01", "2025-06")
