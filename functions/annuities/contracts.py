@@ -82,9 +82,10 @@ class Contracts:
 
         def decide(last: Line | None) -> Decision:
             facts = self.world.facts(profile.participant_id, last)
-            contract = corrected(self._standing(identifier, facts), asked, facts)
+            standing = self._standing(identifier, facts)
+            contract = corrected(standing, asked, facts)
             checked_same(contract.model_dump(mode="json"), entry)
-            draft = annuities.correction(facts.last, correction_of(contract), facts.today, origin)
+            draft = annuities.correction(facts.last, correction_of(contract, standing, facts), facts.today, origin)
             return Decision([draft], [_evidence(contract, entry, principal)])
 
         key = BusinessKey(KeyKind.ANNUITY_CORRECTION, f"{identifier} {number}")

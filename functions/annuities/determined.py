@@ -120,15 +120,23 @@ def issued(asked: Retiring, profile: Profile, facts: Facts) -> tuple[Contract, B
 def corrected(standing: Contract, asked: Correction, facts: Facts) -> Contract:
     """(d): the contract that supersedes the one in force. What has come into the account since is in its balance.
 
-    Raises `Refusal`: `death_reported`, `no_annuity`, `correction_changes_nothing`, and what `issued` does.
+    (c)(1): the balance is that of the date of retirement. Where the date is another, or something has come in, the
+    account is taken again as for a contract that is the first. Raises `Refusal`: `death_reported`, `no_annuity`,
+    `correction_changes_nothing`, and what `issued` does.
     """
     in_force = annuities.annuity_in_force(facts.last)
     retirement = Retirement(asked.retirement_date or standing.retirement_date, asked.birth_date or standing.birth_date)
     _check_after_separation(standing.separated_on, retirement.retirement_date)
     _check_not_to_come(retirement.retirement_date, facts.today)
-    balance_cents = standing.balance + facts.last.balance_cents(SAVINGS)
+    balance_cents, return_cents, receipts = standing.balance, standing.provisional_return, []
+    if retirement.retirement_date != standing.retirement_date or facts.last.balance_cents(SAVINGS):
+        check_periods(facts.last, retirement.retirement_date)
+        account = account_on(facts.history, retirement.retirement_date, facts.figures)
+        balance_cents, return_cents = account.balance.total_cents, account.balance.provisional_cents
+        receipts = [account.provisional.receipt]
     terms = annuity_terms(facts.history, retirement, facts.figures, balance_cents)
-    check_adopted([terms.annuity.receipt], facts.figures)
+    receipts = [*receipts, terms.annuity.receipt]
+    check_adopted(receipts, facts.figures)
     contract = Contract(
         annuity_id=standing.annuity_id,
         number=standing.number + 1,
@@ -136,27 +144,29 @@ def corrected(standing: Contract, asked: Correction, facts: Facts) -> Contract:
         participant_id=standing.participant_id,
         separated_on=standing.separated_on,
         balance=balance_cents,
-        provisional_return=standing.provisional_return,
+        provisional_return=return_cents,
         ground=asked.ground,
         ground_citation=asked.citation,
         reason=asked.reason,
         difference=0,
-        **_of_contract(terms, retirement, [terms.annuity.receipt]),
+        **_of_contract(terms, retirement, receipts),
     )
     if _essence(contract) == _essence(standing):
         raise Refusal(RefusalCode.CORRECTION_CHANGES_NOTHING, f"{SECTION}(d)")
-    difference_cents = annuities.difference_cents(facts.last, in_force, correction_of(contract))
+    difference_cents = annuities.difference_cents(facts.last, in_force, correction_of(contract, standing, facts))
     return contract.model_copy(update={"difference": difference_cents})
 
 
-def correction_of(contract: Contract) -> Corrected:
-    """What the ledger writes of a contract that corrects."""
+def correction_of(contract: Contract, standing: Contract, facts: Facts) -> Corrected:
+    """What the ledger writes of a contract that corrects the one that stands."""
+    received_cents = facts.last.balance_cents(SAVINGS)
     return Corrected(
         contract.retirement_date,
         contract.monthly_annuity,
         contract.first_payment_days,
         contract.balance,
         contract.provisional_return,
+        contract.balance - standing.balance - received_cents,
     )
 
 

@@ -12,7 +12,7 @@ from typing import Any
 from retiro.ledger import exits, hybrid
 from retiro.ledger.annuities import Balance
 from retiro.ledger.figures import FACTOR_TABLE, Figure, Figures, act_of
-from retiro.ledger.lines import SAVINGS, Line
+from retiro.ledger.lines import Line
 from retiro.ledger.resolutions import AnnuityFactors
 from retiro.rules.judiciary_hybrid import (
     SECTION,
@@ -57,14 +57,15 @@ class Retirement:
 
 
 def account_on(history: Sequence[Line], exit_on: date, figures: Figures) -> Account:
-    """The account at the end of the day before an exit. Raises `Refusal` `not_in_force` (the Board's percent)."""
+    """The account at the end of the day before an exit; one that stands already, and its corrections, aren't in it.
+
+    Raises `Refusal` `not_in_force` (the Board's percent).
+    """
     as_of = exit_on - timedelta(days=1)
     adopted = exits.adopted(figures, exits.RETURN_SETTINGS, as_of)
     given = exits.provisional_given(history, exits.semester_under_way(as_of), as_of, figures, adopted.settings)
     found = provisional_yield(provisional_yield.parse(given), acts=adopted.acts)
-    balance = Balance(
-        history[-1].balance_cents(SAVINGS), exits.return_posted_after_cents(history, as_of), found.yield_amount
-    )
+    balance = Balance(exits.savings_cents(history), exits.return_posted_after_cents(history, as_of), found.yield_amount)
     return Account(balance, found)
 
 

@@ -8,7 +8,7 @@ import pytest
 from retiro.ledger import annuities, hybrid
 from retiro.ledger.annuities import Balance, Exit, Payment
 from retiro.ledger.lines import SAVINGS, Posting, next_line
-from retiro.ledger.savings import Origin, initial_transfer
+from retiro.ledger.savings import Origin, contribution, initial_transfer
 from retiro.rules.refusals import Refusal, RefusalCode
 
 EVA = Origin("u-eva via office")
@@ -112,6 +112,23 @@ def test_an_exit_takes_return_of_a_semester_that_was_not_complete_and_adds_that_
     postings = {one.account: one.amount_cents for one in balance.moved_to("annuity_reserve")}
     assert postings == {SAVINGS: -5_000_000, "yields": 85_000, "annuity_reserve": 4_915_000}
     assert sum(postings.values()) == 0
+
+
+@pytest.mark.parametrize("return_cents", [120_000, -120_000, 0])
+def test_a_correction_moves_what_came_in_and_the_return_that_the_balance_differs_by(retired, return_cents):
+    """63,682.00 corrected when 1,000.00 has come in: 64,682.00 and the return, in balance; nothing was paid yet."""
+    credited = after(retired[-1], contribution(retired[-1], 100_000, date(2026, 9, 20), EVA))
+    corrected = annuities.Corrected(
+        date(2026, 9, 10), 65_000, "actual", 6_468_200 + return_cents, return_cents, return_cents
+    )
+
+    line = after(credited, annuities.correction(credited, corrected, date(2026, 10, 1), EVA))
+
+    moved = {one.account: one.amount_cents for one in line.postings}
+    returned = {"yields": -return_cents} if return_cents else {}
+    assert moved == {SAVINGS: -100_000, "annuity_reserve": 100_000 + return_cents} | returned
+    assert line.balance_cents("annuity_reserve") == 6_468_200 + return_cents
+    assert sum(line.balances.values()) == 0
 
 
 def test_what_is_taken_back_is_what_was_paid_and_its_month_is_due_again(retired):

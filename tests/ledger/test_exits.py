@@ -4,15 +4,28 @@ from collections.abc import Callable
 
 import pytest
 
-from retiro.ledger import exits
+from retiro.ledger import annuities, exits, savings
+from retiro.ledger.annuities import Balance, Corrected, Exit
 from retiro.ledger.figures import Figures
 from retiro.ledger.late_credits import Late, late_credit, reversal_of
 from retiro.ledger.lines import Line, LineKind
-from retiro.ledger.savings import status_change
+from retiro.ledger.savings import Origin, status_change
 from retiro.rules.calendar import Semester
 from retiro.rules.money import format_cents
 from retiro.rules.refusals import Refusal, RefusalCode
-from tests.ledger.makers import ANA, FIGURES, S1, S2, account_of_readings, day, enrolled, grown, two_semesters_posted
+from tests.ledger.makers import (
+    ANA,
+    FIGURES,
+    S1,
+    S2,
+    account_of_readings,
+    contributed,
+    day,
+    enrolled,
+    grown,
+    posted,
+    two_semesters_posted,
+)
 
 NO_FIGURES = Figures("JRS", [])
 POSTED_ONLY = {"return_at_exit": "posted_only"}
@@ -90,6 +103,32 @@ def test_the_account_under_way_has_neither_its_own_return_nor_later_ones_nor_the
     assert (given["option_yields"], given["settings"]) == ({}, POSTED_ONLY)
     before = exits.provisional_given(history, S1, day("2024-09-01"), NO_FIGURES, POSTED_ONLY)
     assert (before["opening_balance"], before["movements"]) == ("0.00", [{"date": "2024-07-01", "amount": "9800.00"}])
+
+
+def test_what_a_correction_takes_out_of_savings_is_in_the_return_as_if_it_had_stayed() -> None:
+    """50,000.00 retired on 2024-01-10, 10,000.00 of 01-15 that a correction of 01-20 takes: 60,000.00 at January's end.
+
+    The correction settles 7.00 of return as well, which is no semester's: it is in neither figure.
+    """
+    origin = Origin("u-eva via office")
+    history = grown([savings.enrolment(None, day("2023-07-01"), {"hybrid_return": 100}, origin)])
+    history = grown([savings.initial_transfer(history[-1], 5_000_000, day("2023-07-31"), origin)], history)
+    history = posted(history, Semester.parse("FY2024-S1"), 0)
+    leaving = Exit(day("2024-01-09"), day("2024-01-10"), day("2024-01-10"), Balance(5_000_000))
+    history = grown(annuities.issue(history[-1], leaving, 50_000, "actual", origin), history)
+    history = contributed(history, ("2024-01-15", 1_000_000))
+    corrected = Corrected(day("2024-01-10"), 60_000, "actual", 6_000_700, 0, 700)
+    history = grown([annuities.correction(history[-1], corrected, day("2024-01-20"), origin)], history)
+
+    given = exits.provisional_given(history, Semester.parse("FY2024-S2"), day("2024-01-20"), NO_FIGURES, POSTED_ONLY)
+
+    # The retirement and the correction left out: 50,000.00 before the semester, and 10,000.00 in it.
+    assert (given["opening_balance"], given["movements"]) == (
+        "50000.00",
+        [{"date": "2024-01-15", "amount": "10000.00"}],
+    )
+    assert (exits.savings_cents(history), history[-1].balance_cents("savings")) == (6_000_000, 0)
+    assert exits.return_posted_after_cents(history, day("2023-12-01")) == 0
 
 
 def test_a_return_taken_back_is_as_if_it_had_never_been_posted() -> None:

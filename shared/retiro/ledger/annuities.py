@@ -105,13 +105,18 @@ def refund(last: Line, leaving: Exit, origin: Origin) -> list[Draft]:
 
 @dataclass(frozen=True, slots=True)
 class Corrected:
-    """A correction: the day and the monthly amount that hold instead, and what `savings` has received since."""
+    """A correction: the day, the monthly amount and the balance that hold instead.
+
+    `return_cents` is what of that balance is credited provisionally. `return_added_cents` is what it has of return
+    beyond the balance before and what `savings` has received since; below zero: that much of return comes off.
+    """
 
     retired_on: date
     monthly_cents: int
     first_payment_days: str
     balance_cents: int
     return_cents: int
+    return_added_cents: int = 0
 
 
 def difference_cents(last: Line, annuity: Annuity, corrected: Corrected) -> int:
@@ -131,18 +136,23 @@ def correction(last: Line, corrected: Corrected, corrected_on: date, origin: Ori
     """(d): another contract in the place of the first; the difference of the months paid is settled by the next ones.
 
     What is owed to the pensioner, or by, stands in `annuity_arrears`. What has come into `savings` since the retirement
-    goes to the reserve. Raises `Refusal`: `death_reported`, `no_annuity`.
+    goes to the reserve, and so does the return by which the balance of another day differs. Raises `Refusal`:
+    `death_reported`, `no_annuity`.
     """
     annuity = annuity_in_force(last)
     owed_cents = difference_cents(last, annuity, corrected)
-    added_cents = last.balance_cents(SAVINGS)
+    received_cents = last.balance_cents(SAVINGS)
+    added_cents = received_cents + corrected.return_added_cents
     replaced = Annuity(last.sequence + 1, corrected.retired_on, corrected.monthly_cents, corrected.first_payment_days)
     draft = Draft(
         LineKind.ANNUITY_CORRECTION,
         corrected_on,
         origin.principal,
         postings=_postings(
-            (SAVINGS, -added_cents), (ANNUITY_RESERVE, added_cents - owed_cents), (ANNUITY_ARREARS, owed_cents)
+            (SAVINGS, -received_cents),
+            (YIELDS, -corrected.return_added_cents),
+            (ANNUITY_RESERVE, added_cents - owed_cents),
+            (ANNUITY_ARREARS, owed_cents),
         ),
         state={"annuity": replaced.state},
         determination=origin.determination,

@@ -25,7 +25,15 @@ if TYPE_CHECKING:
 RETURN_SETTINGS = ("return_at_exit", "average_balance_method", "negative_yield")
 """The settings that a provisional return rests on."""
 
-_EXITS = frozenset({LineKind.RETIREMENT, LineKind.SEPARATION_REFUND, LineKind.SETTLEMENT, LineKind.SETTLEMENT_REVERSED})
+_EXITS = frozenset(
+    {
+        LineKind.RETIREMENT,
+        LineKind.ANNUITY_CORRECTION,  # it takes what has come into savings since the retirement, and settles its return
+        LineKind.SEPARATION_REFUND,
+        LineKind.SETTLEMENT,
+        LineKind.SETTLEMENT_REVERSED,
+    }
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +62,11 @@ def check_periods(last: Line, on: date) -> None:
     oldest_open = last.month_ends.oldest_open if last.month_ends else None
     if oldest_open is not None and oldest_open.ends_on <= on:
         raise Refusal(RefusalCode.PERIOD_OPEN, SECTION, semester=oldest_open, on=on)
+
+
+def savings_cents(history: Sequence[Line]) -> int:
+    """What stands in savings, or would if nothing had left it by an exit."""
+    return sum(line.savings_cents for line in history if line.kind not in _EXITS)
 
 
 def semester_under_way(on: date) -> Semester:
