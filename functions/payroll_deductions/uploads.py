@@ -13,6 +13,7 @@ from retiro.registry.table import AlreadyThereError, ChangedError, Item, OneOf, 
 
 KIND = "remittance_file"
 TEST_SUFFIX = ".test"
+_TEST_JOB = "t"
 
 
 class UploadStatus(StrEnum):
@@ -52,8 +53,12 @@ class Upload:
 
     @property
     def job_id(self) -> str:
-        """The job of the newest validation."""
-        return f"{self.remittance_id}.{self.validation}"
+        """The job of the newest validation: `E-001_2025-014.2`, of a test `E-001_2025-014.t2`.
+
+        The name of its execution has it, and Step Functions takes eighty characters: the longest reference has room.
+        """
+        test = _TEST_JOB if self.test else ""
+        return f"{self.remittance_id.removesuffix(TEST_SUFFIX)}.{test}{self.validation}"
 
     @property
     def place(self) -> str:
@@ -134,6 +139,8 @@ def end_validation(table: Table, upload: Upload) -> None:
 def upload_of_job(table: Table, job_id: str) -> Upload:
     """The upload that a validation job is about. Raises `FencedError` where that validation isn't the newest."""
     remittance_id, _, validation = job_id.rpartition(".")
+    if validation.startswith(_TEST_JOB):
+        remittance_id, validation = f"{remittance_id}{TEST_SUFFIX}", validation.removeprefix(_TEST_JOB)
     upload = upload_of(table, remittance_id)
     if upload is None or upload.validation != int(validation):
         raise FencedError(job_id)

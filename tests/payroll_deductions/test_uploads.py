@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from payroll_deductions import api, file_store, findings, receiving, validation, worker
+from payroll_deductions import api, crediting, file_store, findings, receiving, returning, uploads, validation, worker
 from payroll_deductions.edits import Edit
 from payroll_deductions.file_store import FILE_BYTES_MAX, PAGE_ROWS
 from payroll_deductions.uploads import (
@@ -20,8 +20,10 @@ from payroll_deductions.uploads import (
     upload_of,
 )
 from retiro.ledger.passbooks import Passbooks
+from retiro.registry.employers import Employer, register
 from retiro.registry.jobs import FencedError
 from retiro.registry.remittances import installments_of
+from retiro.registry.runs import RunId
 from retiro.registry.table import ChangedError, Table
 from tests.conftest import Context
 from tests.payroll_deductions.conftest import enrol
@@ -328,6 +330,45 @@ def test_a_file_is_tested_and_nothing_is_remitted(
     assert (line["result"], line["ordered"]) == ("over", "10.00")
     assert stack.ledger_items() == before
     assert call(api.handler, "GET", PLACE, **WANTED).status == 404
+
+
+@pytest.mark.parametrize(("test", "status"), [(False, "awaiting_deposit"), (True, "tested")])
+def test_the_longest_reference_is_validated_under_a_name_that_step_functions_takes(
+    *,
+    remit: Callable[..., Any],
+    put: Callable[..., None],
+    call: Callable[..., Any],
+    machine: Any,
+    stack: Any,
+    test: bool,
+    status: str,
+) -> None:
+    """Eighty characters: `remittance_file` 15, the employer 8, the reference 40, `.t1` 3, and 1 + 1 + 10 around: 78."""
+    register(stack.registry, Employer("E-123456", "ERS"))
+    enrol(stack, 7, "E-123456")
+    reference = f"{'R' * 36}2025"
+    remittance_id = f"E-123456_{reference}{'.test' if test else ''}"
+    wanted = WANTED | {"client": "portal"}
+    asked = {"employer_id": "E-123456", "reference": reference, "period": "2025-01", "test": test}
+    assert remit(ASKED | asked, client="portal").status == 201
+    put(csv_file(["P-000007,contribution,10.00,,"], "10.00"), remittance_id)
+    place = f"/payroll-remittances/{remittance_id}"
+    assert call(api.handler, "POST", f"{place}/validation", **wanted).status == 202
+    machine.run({"arn:remittances": worker.handler})
+    assert call(api.handler, "GET", place, **wanted).body["status"] == status
+    assert [len(name) for name in machine.names] == [78 if test else 77]
+
+
+@pytest.mark.parametrize("kind", [uploads.KIND, crediting.KIND, returning.KIND])
+def test_no_execution_of_a_remittance_has_too_long_a_name(kind: str) -> None:
+    """The 999th validation of the longest reference, and the 9,999th attempt at it."""
+    reference = "R" * 40
+    for suffix in ("", uploads.TEST_SUFFIX):
+        remittance_id = f"E-123456_{reference}{suffix}"
+        test = bool(suffix)
+        upload = Upload(remittance_id, "E-123456", reference, "ERS", "2025-01", "csv", test, "u-ana", validation=999)
+        job_id = upload.job_id if kind == uploads.KIND else f"E-123456_{reference}"
+        assert len(RunId(kind, job_id, 1).execution_name(9_999)) <= 80
 
 
 def test_json_is_uploaded_too_and_what_is_too_large_is_an_error(
