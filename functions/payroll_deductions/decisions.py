@@ -310,9 +310,9 @@ def _choices_of(lines: Sequence[Line]) -> list[str]:
 
 
 def _is_dead(record: Record) -> bool:
-    latest = plans.plan_of(record.last)
-    died = record.plan.death is not None or (latest is not None and latest.death is not None)
-    return died or record.last.state["status"] == Status.DEATH_REPORTED
+    """Whether a death is on the passbook, whichever plan it was told of."""
+    told = any(line.kind is LineKind.PLAN_DEATH for line in record.history)
+    return told or record.last.state["status"] == Status.DEATH_REPORTED
 
 
 def _evidence(document: Mapping[str, Any], item: Item, principal: Principal) -> Evidence:

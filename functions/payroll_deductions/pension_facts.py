@@ -219,8 +219,15 @@ class PensionFacts:
         return [*drafts, *([] if scheduled is None else [scheduled])], [evidence]
 
     def _death(self, last: Line, fact: DeathBenefit, origin: Origin) -> tuple[list[Draft], list[Evidence]]:
-        """(f): the benefit is charged. Not pensioned yet, or the principal open: a person decides."""
-        plan = _open_plan(last)
+        """(f): the benefit is charged. Not pensioned yet, or the principal open: a person decides.
+
+        With no plan open a lapsed one may hold money: whoever places it has to know of the death, once.
+        """
+        plan = plans.plan_of(last)
+        if plan is None or not plan.is_open:
+            if any(line.kind is LineKind.PLAN_DEATH for line in self.passbooks.store.through(last)):
+                raise _not_open(plan)
+            return [plans.noted(last, fact.death_date, origin)], []
         pension = plans.pension_of(last)
         pensioned = pension is not None and pension.starts_on <= fact.death_date
         if plan.status is not PlanStatus.PAYING or not pensioned or plan.terms is None:
@@ -311,9 +318,13 @@ class PensionFacts:
 def _open_plan(last: Line) -> Plan:
     plan = plans.plan_of(last)
     if plan is None or not plan.is_open:
-        status = "none" if plan is None else plan.status.value
-        raise Refusal(RefusalCode.PLAN_NOT_OPEN, f"{SECTION}(f)", status=status)
+        raise _not_open(plan)
     return plan
+
+
+def _not_open(plan: Plan | None) -> Refusal:
+    status = "none" if plan is None else plan.status.value
+    return Refusal(RefusalCode.PLAN_NOT_OPEN, f"{SECTION}(f)", status=status)
 
 
 def charge(

@@ -77,7 +77,7 @@ class Record:
 
     def plan_on(self, day: date) -> Plan:
         """The plan as its last line effective on or before a day left it; before its first one, as applied for."""
-        changes = [line for line in self.lines if line.kind in _CHANGES_A_PLAN]
+        changes = [line for line in self.lines if _changes_a_plan(line)]
         then = [line for line in changes if line.effective_on <= day] or changes[:1]
         plan = plans.plan_of(then[-1])
         if plan is None:
@@ -124,6 +124,12 @@ class Record:
     def approved_on(self) -> date | None:
         """The day of the approval."""
         return None if self.approval is None else date.fromisoformat(self.approval.body["approved_on"])
+
+
+def _changes_a_plan(line: Line) -> bool:
+    """A death that is only noted, since no plan is open, changes none."""
+    noted = line.kind is LineKind.PLAN_DEATH and "death" not in line.state["plan"]
+    return line.kind in _CHANGES_A_PLAN and not noted
 
 
 def record_of(store: LedgerStore, passbook: str, line: int, last: Line | None = None) -> Record | None:

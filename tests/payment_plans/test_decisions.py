@@ -193,6 +193,43 @@ def test_what_is_held_is_payable_to_the_participant(lapsed: PlansOffice) -> None
     assert propose(lapsed, "place_held").code == "already_decided"
 
 
+def test_a_death_after_the_lapse_is_known_to_whoever_places_what_is_held(lapsed: PlansOffice) -> None:
+    """Dead on 2009-06-01, adopted after the lapse of 2009-10-11: 1,500.00 is for those named, not for the dead."""
+    before = propose(lapsed, "place_held")
+    told = lapsed.fact("death_benefit", death_date="2009-06-01", amount="3000.00")
+    assert (told.status, told.body.get("status")) == (200, "adopted"), told.text
+    last = lapsed.last()
+    assert (last.kind, str(last.effective_on), last.postings) == ("plan_death", "2009-06-01", ())
+    assert approve(lapsed, before).code == "held_differs"
+    assert propose(lapsed, "place_held").code == "held_differs"
+    # The plan is what it was: on 2009-09-01 its principal was open, and it lapsed in October.
+    assert (lapsed.read()["status"], lapsed.read()["held"]) == ("lapsed", "1500.00")
+    assert (lapsed.read(as_of="2009-09-01")["status"], lapsed.read(as_of="2009-09-01")["held"]) == ("principal", "0.00")
+    payees = [{"name": "First heir", "amount": "1500.00"}]
+    assert decide(lapsed, "place_held", payees=payees) == {"plan_held": "-1500.00", "plan_payable": "1500.00"}
+
+
+def test_a_death_is_not_told_where_nothing_is_held_any_more(lapsed: PlansOffice) -> None:
+    body = {"kind": "death_benefit", "participant_id": "P-000001", "source": "Sistema de Retiro", "amount": "0.00"}
+    first = lapsed.post("/pension-facts", body | {"death_date": "2009-10-15"})
+    decide(lapsed, "place_held")
+    assert lapsed.adopt(first).code == "plan_not_open"
+
+
+def test_a_second_day_of_death_is_refused(lapsed: PlansOffice) -> None:
+    lapsed.fact("death_benefit", death_date="2009-10-15", amount="0.00")
+    body = {"kind": "death_benefit", "participant_id": "P-000001", "source": "Sistema de Retiro", "amount": "0.00"}
+    second = lapsed.post("/pension-facts", body | {"death_date": "2009-10-16"})
+    assert lapsed.adopt(second).code == "plan_not_open"
+
+
+def test_a_later_application_does_not_make_the_dead_forgotten(lapsed: PlansOffice) -> None:
+    """The death is on the passbook, whatever plan is the latest."""
+    lapsed.fact("death_benefit", death_date="2009-10-15", amount="0.00")
+    new_plan(lapsed, "4000.00")
+    assert propose(lapsed, "place_held").code == "held_differs"
+
+
 @pytest.mark.parametrize("amount", ["1499.99", "1500.01"])
 def test_all_that_is_held_has_a_place_to_the_cent(lapsed: PlansOffice, amount: str) -> None:
     before = lapsed.stack.ledger_items()

@@ -183,6 +183,7 @@ class Debtor:
     plan: Plan | None = None
     pension_on: date | None = None
     left_on: date | None = None
+    is_dead: bool = False
     savings_cents: int = 0
     orders: dict[str, Order] = field(default_factory=dict)
 

@@ -198,6 +198,17 @@ class PlanWatch:
 
     def _death(self, participant_id: str, fact: Mapping[str, Any], expected: _Expected) -> None:
         debtor = self.model.debtors[participant_id]
+        was_dead, debtor.is_dead = debtor.is_dead, True
+        held = sum(cents for plan_id, cents in self.model.held.items() if plan_id.startswith(f"{participant_id}_"))
+        if (
+            held
+            and not was_dead
+            and debtor.plan is not None
+            and debtor.plan.status in {"applied", "lapsed", "paid", "ended"}
+        ):
+            # No plan is open, and a lapsed one's money is held: the death is told to whoever places it.
+            expected.add(participant_id, "plan_death")
+            return
         plan = self._current(debtor, {"principal", "paying"}, "plan_death")
         if plan.death is not None:
             self._not_asked("plan_death", participant_id)

@@ -26,6 +26,7 @@ from retiro.ledger.plans.deaths import (
     discounts,
     ended,
     installment_at_death_cents,
+    noted,
     undecided,
 )
 from retiro.ledger.plans.drafting import PLAN_STATED, STATE_KEYS, after
@@ -86,6 +87,7 @@ __all__ = [
     "lapsed",
     "left_on",
     "month_end",
+    "noted",
     "order_reversed",
     "ordered",
     "payer_on",

@@ -6,7 +6,8 @@ from typing import Any
 
 from retiro.ledger.lines import Draft, Line, LineError, LineKind
 from retiro.ledger.plans.drafting import draft_of, open_plan, paid_postings, terms_state
-from retiro.ledger.plans.figures import PlanStatus, Terms, month_end
+from retiro.ledger.plans.figures import PlanStatus, Terms, month_end, plan_of
+from retiro.ledger.plans.granting import PLAN_HELD
 from retiro.ledger.savings import Origin
 from retiro.rules.payment_plans.section import SECTION
 from retiro.rules.refusals import Refusal, RefusalCode
@@ -71,6 +72,17 @@ def undecided(last: Line, death_date: date, origin: Origin) -> Draft:
         state["principal"] = plan.principal_cents
     facts: dict[str, str | int] = {} if plan.terms is None else {"installment": plan.terms.amount_cents}
     return draft_of(LineKind.PLAN_DEATH, death_date, origin, state={"plan": state}, facts=facts)
+
+
+def noted(last: Line, death_date: date, origin: Origin) -> Draft:
+    """A death where no plan is open and a lapsed one's money is held: it charges nothing, and says who is dead.
+
+    The plan stays as it is. Raises `Refusal` `plan_not_open` where nothing is held.
+    """
+    plan = plan_of(last)
+    if plan is None or plan.is_open or not last.balance_cents(PLAN_HELD):
+        raise Refusal(RefusalCode.PLAN_NOT_OPEN, f"{SECTION}(f)", status="none" if plan is None else plan.status.value)
+    return draft_of(LineKind.PLAN_DEATH, death_date, origin)
 
 
 def ended(last: Line, contra: str, on: date, origin: Origin) -> Draft:
