@@ -249,6 +249,25 @@ def test_a_void_annuity_corrected_past_the_months_that_were_paid_is_settled(judg
     }  # fmt: skip
 
 
+def test_a_pensioner_s_retirement_corrected_past_the_months_that_were_paid_is_settled(judges: Judges) -> None:
+    """Section 242b(d), (f): what was paid, 451.94 + 636.82 = 1,088.76, was received before the death.
+
+    Due by the corrected annuity: 22 of 31 days of March, 451.94, April and May: 1,725.58; the rest is the estate's.
+    """
+    retired(judges, "2024-01-10")
+    judges.pay("2024-01", "2024-02")
+    corrected = annuities.Corrected(date(2024, 3, 10), MONTHLY, "actual", BALANCE, 0)
+    judges.append(JUDGE, lambda last: annuities.correction(last, corrected, date(2024, 3, 12), BY_THE_OFFICE))
+    judges.designate("A")
+    judges.dies("2024-05-20")
+    settled = judges.settled()
+    # 50,000.00 - 1,088.76, and 1,725.58 - 1,088.76
+    assert payees(settled) == [("A", "48911.24", "payable", None), ("estate", "636.82", "held", "estate")]
+    assert (settled["route"], settled["figures"]["overpaid"]) == ("pensioner", "0.00")
+    # 50,000.00 - 1,088.76 - 48,911.24 - 636.82: what is owed to the estate doesn't count against the balance, (f)
+    assert judges.balances()["annuity_reserve"] == -MONTHLY
+
+
 def came_back_and_was_made_again(judges: Judges, sequence: int, back_on: str, again_on: str) -> None:
     """The payment of this line came back from the bank and was made again, on these days."""
     back, again = date.fromisoformat(back_on), date.fromisoformat(again_on)
