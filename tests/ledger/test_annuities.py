@@ -8,7 +8,8 @@ import pytest
 from retiro.ledger import annuities, hybrid
 from retiro.ledger.annuities import Balance, Exit, Payment
 from retiro.ledger.lines import SAVINGS, Posting, next_line
-from retiro.ledger.savings import Origin, contribution, initial_transfer
+from retiro.ledger.savings import Origin, check_yield, contribution, initial_transfer
+from retiro.rules.calendar import Semester
 from retiro.rules.refusals import Refusal, RefusalCode
 
 EVA = Origin("u-eva via office")
@@ -65,6 +66,22 @@ def test_a_line_of_a_payment_tells_what_it_paid(retired):
     with pytest.raises(Refusal) as refusal:
         annuities.due(line, date(2026, 11, 1))
     assert refusal.value.code is RefusalCode.ALREADY_PAID
+
+
+def test_a_pensioner_s_death_brings_no_yield_of_the_semester_of_retirement(retired):
+    """Its return was paid with the annuity, as of the day of retirement. FY2027-S1 ends on 2026-12-31, before the death.
+
+    A judge who died in active service has it.
+    """
+    semester = Semester.parse("FY2027-S1")
+    reported = [
+        after(line, hybrid.death_report(line, date(2027, 1, 5), date(2027, 1, 10), EVA))
+        for line in (retired[1], retired[-1])
+    ]
+    check_yield(reported[0], semester)
+    with pytest.raises(Refusal) as refusal:
+        check_yield(reported[1], semester)
+    assert refusal.value.code is RefusalCode.STATUS_FORBIDS
 
 
 @pytest.mark.parametrize(

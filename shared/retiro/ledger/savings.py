@@ -191,11 +191,12 @@ def check_yield(last: Line, semester: Semester) -> None:
 def _ended_before_death(last: Line, semester: Semester) -> bool:
     """Whether a death is reported and the semester was over by then: its return is owed, and a settlement waits for it.
 
-    Later semesters are withheld.
+    Later semesters are withheld. Who had retired before has had the return of that day with the annuity.
     """
     death = last.state.get("death")
     return (
         death is not None
+        and "annuity" not in last.state
         and last.state["status"] == Status.DEATH_REPORTED
         and semester.ends_on <= date.fromisoformat(death)
     )
