@@ -13,7 +13,7 @@ from death_refunds.claims import Claim
 from death_refunds.designations import check_beneficiary_deaths
 from death_refunds.gathering import Outcome
 from death_refunds.places import case_id, evidence_id, place_of
-from death_refunds.plans import Plans, no_death
+from death_refunds.plans import Plans, is_same, no_death
 from death_refunds.settling import Numbers, PayeeRow, payees_of
 from death_refunds.steps import EVIDENCE, Standing, Step
 from death_refunds.world import Tables
@@ -69,7 +69,7 @@ class Cases:
             _check_reported(last)
             if "case" in last.state:
                 standing = self.standing(case_id(profile.participant_id, last.state["case"]["id"]))
-                if standing.approved is None and standing.is_stale:
+                if standing.approved is None and self._has_moved(standing):
                     return self._reentered(standing, self._claimed_anew(standing, claim, content), principal)
                 if self._opened_by(standing, content):
                     return standing
@@ -91,7 +91,7 @@ class Cases:
         standing = self.standing(refund_id)
         _check_stands(standing)
         claim = changed(standing)
-        if claim == standing.entered.claim and not (standing.is_pending and standing.is_stale):
+        if claim == standing.entered.claim and not (standing.is_pending and self._has_moved(standing)):
             return standing
         return self._reentered(standing, claim, principal)
 
@@ -153,6 +153,12 @@ class Cases:
             is_withdrawn=withdrawn,
         )
 
+    def _has_moved(self, standing: Standing) -> bool:
+        """Whether what waits can't be approved any more: a line has come in, or the Board's figures have moved."""
+        if standing.is_stale:
+            return True
+        return not is_same(self._plans.plan(standing.history, standing, standing.entered.claim), standing.entered)
+
     def _opened_by(self, standing: Standing, content: Mapping[str, Any]) -> bool:
         """Whether the case was opened by this person with this claim."""
         opening = self._step(standing.history[place_of(standing.refund_id)[1] - 1])
@@ -166,7 +172,7 @@ class Cases:
         if self._opened_by(standing, content):
             return standing.entered.claim
         self._check_deaths(standing.history, claim)
-        return standing.entered.claim.with_changes(**{name: getattr(claim, name) for name in claim.model_fields_set})
+        return standing.entered.claim.said_anew(claim)
 
     def _check_deaths(self, history: Sequence[Line], claim: Claim) -> None:
         death_date = hybrid.death_of(history[-1])
@@ -230,7 +236,7 @@ class Cases:
         if settled is not None:
             claim = entered.claim.with_changes(decisions=settled.claim.decisions)
         plan = self._plans.plan(standing.history, standing, claim)
-        if any(plan[name] != entered.body[name] for name in ("step", "amounts", "payees", "postings")):
+        if not is_same(plan, entered):
             raise stale_hash()
         last = standing.history[-1]
         sequence = last.sequence + 1

@@ -3,14 +3,13 @@
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from death_refunds.claims import BeneficiaryDeath, Claim, Hold, Release
+from death_refunds.claims import BeneficiaryDeath, Claim, Hold, Release, put
 from death_refunds.designations import check_beneficiary_death
 from death_refunds.models import BeneficiaryDied, DecisionMade, HeirsDeclared, Held, Released
 from death_refunds.steps import Standing
 from retiro.portal import conflict, refused
 from retiro.rules.judiciary_hybrid import HEIRS, SECTION, PersonsDecision
 
-Told = TypeVar("Told")
 OfPayee = TypeVar("OfPayee", Hold, Release)
 
 Event = DecisionMade | HeirsDeclared | BeneficiaryDied | Held | Released
@@ -31,12 +30,12 @@ def changed_by(event: Event, person: str) -> Callable[[Standing], Claim]:
             case Held():
                 _check_payee(standing, event.payee)
                 hold = Hold(payee=event.payee, reason=event.reason, note=event.note)
-                holds = _put(claim.holds, hold, lambda one: one.payee)
+                holds = put(claim.holds, hold, lambda one: one.payee)
                 return claim.with_changes(holds=holds, releases=_without(claim.releases, event.payee))
             case Released():
                 _check_payee(standing, event.payee)
                 release = Release(payee=event.payee, note=event.note)
-                releases = _put(claim.releases, release, lambda one: one.payee)
+                releases = put(claim.releases, release, lambda one: one.payee)
                 return claim.with_changes(holds=_without(claim.holds, event.payee), releases=releases)
 
     return changed
@@ -51,13 +50,13 @@ def _decided(standing: Standing, claim: Claim, event: DecisionMade, person: str)
             citation=SECTION,
         )
     decision = PersonsDecision(about=event.about, choice=event.choice, reason=event.reason, decided_by=person)
-    return claim.with_changes(decisions=_put(claim.decisions, decision, lambda one: one.about))
+    return claim.with_changes(decisions=put(claim.decisions, decision, lambda one: one.about))
 
 
 def _died(standing: Standing, claim: Claim, event: BeneficiaryDied) -> Claim:
     death = BeneficiaryDeath(name=event.name, died_on=event.died_on)
     check_beneficiary_death(death, standing.designated, standing.today)
-    return claim.with_changes(beneficiary_deaths=_put(claim.beneficiary_deaths, death, lambda one: one.name))
+    return claim.with_changes(beneficiary_deaths=put(claim.beneficiary_deaths, death, lambda one: one.name))
 
 
 def _check_payee(standing: Standing, number: int) -> None:
@@ -79,13 +78,6 @@ def _check_payee(standing: Standing, number: int) -> None:
             citation=f"{SECTION}(e)",
             field="payee",
         )
-
-
-def _put(told: Sequence[Told], one: Told, of: Callable[[Told], object]) -> list[Told]:
-    """What was told, with one more in the place of what was told of the same: told again, it is the same as before."""
-    if any(of(other) == of(one) for other in told):
-        return [one if of(other) == of(one) else other for other in told]
-    return [*told, one]
 
 
 def _without(told: Sequence[OfPayee], number: int) -> list[OfPayee]:

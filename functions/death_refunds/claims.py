@@ -1,6 +1,7 @@
 """What a case says beyond the passbook: heirs, beneficiaries who died, holds, and what a person decided."""
 
-from typing import Annotated, Any, Literal
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import Field, StringConstraints, field_validator
 
@@ -68,6 +69,14 @@ class Claim(Form):
         """The claim with something put in its place."""
         return self.model_copy(update=changes)
 
+    def said_anew(self, said: "Claim") -> "Claim":
+        """The claim with what another one names in its place. Deaths add to those told of: nobody lives again."""
+        changes: dict[str, Any] = {name: getattr(said, name) for name in said.model_fields_set}
+        deaths = self.beneficiary_deaths
+        for death in said.beneficiary_deaths:
+            deaths = put(deaths, death, lambda one: one.name)
+        return self.with_changes(**changes | {"beneficiary_deaths": deaths})
+
     def seconded_by(self, person: str) -> "Claim":
         """The claim with the second of what a person decided."""
         decisions = [one.model_copy(update={"seconded_by": person}) for one in self.decisions]
@@ -77,3 +86,13 @@ class Claim(Form):
     def content(self) -> dict[str, Any]:
         """What the claim is the same by."""
         return self.model_dump(mode="json", exclude_defaults=True)
+
+
+Told = TypeVar("Told")
+
+
+def put(told: Sequence[Told], one: Told, of: Callable[[Told], object]) -> list[Told]:
+    """What was told, with one more in the place of what was told of the same: told again, it is the same as before."""
+    if any(of(other) == of(one) for other in told):
+        return [one if of(other) == of(one) else other for other in told]
+    return [*told, one]

@@ -84,6 +84,11 @@ class Plans:
         return case.determined_again(settled.body["given"], parse_cents(settled.body["amounts"]["unpaid"]))
 
 
+def is_same(plan: Mapping[str, Any], entered: Step) -> bool:
+    """Whether what would be posted is what was entered."""
+    return all(plan[name] == entered.body[name] for name in ("step", "amounts", "payees", "postings"))
+
+
 def amounts_of(outcome: Outcome) -> dict[str, Any]:
     """The amounts of an outcome, as plain JSON."""
     benefit = outcome.benefit

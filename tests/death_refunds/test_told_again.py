@@ -92,6 +92,39 @@ def test_what_is_said_otherwise_when_it_is_entered_anew_counts(judges: Judges) -
     assert payees(anew.body) == [("Cruz", "1001.00", "payable", None)]
 
 
+def test_a_beneficiary_s_death_that_was_told_of_is_kept_beside_another(judges: Judges) -> None:
+    """Ana and Beto died first: Carla has a third of 1,001.00, and two thirds fall to the heirs.
+
+    1,001.00 ÷ 3 = 333.666...: 333.67 to Ana and Beto, who come first, 667.34 together, and 333.66 to Carla.
+    """
+    a_judge(judges)
+    judges.designate("Ana", "Beto", "Carla")
+    judges.dies("2025-04-10")
+    refund_id = judges.enter().body["refund_id"]
+    told(judges, refund_id, EVENTS["died"])
+    judges.credit(100, "2025-04-01")
+    anew = judges.enter(user="u-carla", beneficiary_deaths=[{"name": "Beto", "died_on": "2025-04-08"}])
+    assert payees(anew.body) == [
+        ("Carla", "333.66", "payable", None), ("heirs", "667.34", "held", "heirs_not_declared"),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("by", ["request", "event"])
+def test_what_the_board_has_adopted_since_has_it_entered_anew(judges: Judges, by: str) -> None:
+    """Ana's half of the 1,000.00 would fall to the heirs; by the act adopted since, it accrues to Beto."""
+    a_judge(judges)
+    judges.designate("Ana", "Beto")
+    judges.dies("2025-04-10")
+    refund_id = judges.enter().body["refund_id"]
+    entered = told(judges, refund_id, EVENTS["died"])
+    judges.adopt("setting", name="predeceased_share", value="accrue", in_force_from="2010-01-01")
+    assert judges.approve(entered).code == "stale_hash"
+    anew = judges.enter() if by == "request" else told(judges, refund_id, EVENTS["died"])
+    assert (anew.status, anew.body["refund_id"]) == (201, refund_id)
+    assert payees(anew.body) == [("Beto", "1000.00", "payable", None)]
+    assert judges.approve(anew).status == 201
+
+
 EVENTS = {
     "heirs": {"event": "heirs_declared", "heirs": [{"name": "X", "minor": True}]},
     "died": {"event": "beneficiary_died", "name": "Ana", "died_on": "2025-04-09"},
