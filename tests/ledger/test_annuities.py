@@ -69,7 +69,7 @@ def test_a_line_of_a_payment_tells_what_it_paid(retired):
 
 
 def test_a_pensioner_s_death_brings_no_yield_of_the_semester_of_retirement(retired):
-    """Its return was paid with the annuity, as of the day of retirement. FY2027-S1 ends on 2026-12-31, before the death.
+    """Its return was paid with the annuity, as of that day. FY2027-S1 ends on 2026-12-31, before the death.
 
     A judge who died in active service has it.
     """

@@ -59,15 +59,15 @@ def test_nothing_is_paid_to_a_plan_before_it_was_applied_for(office: PlansOffice
     assert office.last() == before
 
 
-def test_principal_paid_on_the_day_of_the_application_has_sixty_installments(office: PlansOffice) -> None:
+def test_principal_paid_on_the_day_of_the_application_has_installments_from_then_on(office: PlansOffice) -> None:
     """8,099 days from 1986-06-30 to 2008-09-01: 240.00 × 8099 ÷ 365 = 5,325.3699 → 5,325.37.
 
-    The term runs from 2008-10-10: 60 month-ends from 2008-10-31, and not 61 from 2008-09-30. 5,325.37 ÷ 60 = 88.756;
-    the last is 5,325.37 − 59 × 88.75 = 89.12.
+    The plan ends on 2013-10-10: 61 month-ends from 2008-09-30 to 2013-09-30. 5,325.37 ÷ 61 = 87.301…; the last is
+    5,325.37 − 60 × 87.30 = 87.37.
     """
     office.standard(paid_on="2008-09-01")
     assert office.read()["schedule"] == {
-        "total": "5325.37", "count": 60, "amount": "88.75", "last_amount": "89.12", "first_due_on": "2008-10-31",
+        "total": "5325.37", "count": 61, "amount": "87.30", "last_amount": "87.37", "first_due_on": "2008-09-30",
     }  # fmt: skip
 
 

@@ -115,7 +115,7 @@ BUGS = (
         "if any(until > now for until in book.leases(run.id)):",
         "if False:",
         "after_paused",
-        found_at=23,
+        found_at=20,
     ),
     Bug(
         "a close that trusts the counters, and a throttle that counts as posted",
@@ -159,6 +159,7 @@ BUGS = (
         "return max(now.astimezone(UTC), previous.recorded_at) if previous else now.astimezone(UTC)",
         "return now.astimezone(UTC)",
         "recorded_order",
+        found_at=11,
     ),
     _bug(
         "a reversal that leaves the late credits' yield",
@@ -168,7 +169,6 @@ BUGS = (
         "month_ends",
         "totals",
         "no_own_fault",
-        found_at=1,
     ),
     _bug(
         "what came late left without its yield",
@@ -181,11 +181,11 @@ BUGS = (
     _bug(
         "a prepared line posted as it was on a passbook that has moved",
         kinds.YieldKind.remake,
-        "if mark is not None and mark.sequence > through:",
+        "if opening_moved or _selection_moved(passbook, last, through, figures.semester):",
         "if False:",
         "totals",
         "late_is_named",
-        found_at=11,
+        found_at=95,
     ),
     _bug(
         "a history read eventually",
@@ -342,8 +342,8 @@ BUGS = (
     _bug(
         "who prepared a history may post it",
         approval.run_of,
-        "if run.requested_by != person:",
-        "if True:",
+        " or run.requested_by == person:",
+        ":",
         "two_persons",
         found_at=13,
     ),

@@ -97,10 +97,10 @@ def _plan(term: Term, principal: Principal, sheet: Worksheet, **once_paid: objec
 def _month_ends_left(given: PaymentPlanGiven, term: Term, paid_on: date, sheet: Worksheet) -> list[date] | None:
     """(e): the month-ends after the principal was paid, or from the pension on; None where the pension has no date yet.
 
-    The text has installments begin with the pension, and has them deducted from the payroll before it. None falls due
-    before the plan's own term, where the principal was paid ahead of the approval: it has sixty month-ends and no more.
+    The text has installments begin with the pension, and has them deducted from the payroll before it. Where the
+    principal was paid ahead of the approval, those that lie between fall due too.
     """
-    first = max(paid_on, term.starts_on) + timedelta(days=1)
+    first = paid_on + timedelta(days=1)
     if sheet.setting("installments_start", given.settings, given.applied_on) == "with_pension":
         if given.pension_starts_on is None:
             return None
