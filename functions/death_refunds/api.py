@@ -81,7 +81,7 @@ def withdraw(report_id: CaseId, body: ReportWithdrawal, principal: Principal) ->
 
 @portal.post("/death-refunds/quotes", scopes="benefits.quote", status=HTTPStatus.OK, stores=False)
 def quote(body: QuoteAsked, principal: Principal) -> DeathQuote:
-    """DeathQuote what a death would pay. Nothing is posted."""
+    """Quote what a death would pay. Nothing is posted."""
     profile = world().tables.judge(body.participant_id, principal)
     last = known(world().tables.passbooks.last(profile.participant_id), profile.participant_id)
     death_date = body.death_date or hybrid.death_of(last)
