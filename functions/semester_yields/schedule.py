@@ -87,7 +87,7 @@ def handler(event: Mapping[str, Any], context: "LambdaContext") -> dict[str, Any
     outcome = _look(office, asked_for.scheduled_time)
     document = outcome.document()
     missing = len(outcome.missing)
-    ending = _ending(office)
+    ending = _ending(office, _day(office, asked_for.scheduled_time))
     document["ending"] = [{"option": one.name, "until": one.until.isoformat()} for one in ending]
     hybrid = office.of(HYBRID)
     if hybrid.figures.entries:  # the Board keeps a book for the hybrid accounts: their return is due too
@@ -101,7 +101,7 @@ def handler(event: Mapping[str, Any], context: "LambdaContext") -> dict[str, Any
 
 
 def _look(office: YieldRuns, scheduled_time: datetime | None) -> Outcome:
-    today = office.today if scheduled_time is None else puerto_rico_date(scheduled_time)
+    today = _day(office, scheduled_time)
     semester = office.due_semester(today)
     missed = () if scheduled_time is None else _missed(office, semester, today)
     try:
@@ -126,9 +126,14 @@ def _missed(office: YieldRuns, semester: Semester, today: date) -> tuple[date, .
     return tuple(expected + timedelta(days=count) for count in range((last - expected).days + 1))
 
 
-def _ending(office: YieldRuns) -> "list[Ending]":
+def _day(office: YieldRuns, scheduled_time: datetime | None) -> date:
+    """The day that is looked at: the scheduled one, not the clock's, where a schedule asks."""
+    return office.today if scheduled_time is None else puerto_rico_date(scheduled_time)
+
+
+def _ending(office: YieldRuns, today: date) -> "list[Ending]":
     """The Board's options that end soon with nothing after them: who holds one can't be posted past its end."""
-    return office.figures.ending_soon(office.today)
+    return office.figures.ending_soon(today)
 
 
 def _count(name: str, count: int) -> None:

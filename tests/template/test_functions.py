@@ -63,6 +63,19 @@ def test_the_annuities_are_prepared_once_a_month_on_a_day_that_every_month_has(s
     assert 1 <= int(re.fullmatch(r"cron\(\d{1,2} \d{1,2} (\d{1,2}) \* \? \*\)", schedule)[1]) <= 28
 
 
+def test_what_a_schedule_delivers_and_a_function_fails_each_time_is_kept(resources, functions):
+    """Scheduler hands an event over and is done with it: its own queue takes only what it couldn't hand over."""
+    scheduled = {
+        one["Properties"]["Target"]["Arn"]["Fn::GetAtt"][0]
+        for one in resources.values()
+        if one["Type"] == "AWS::Scheduler::Schedule"
+    }
+    assert len(scheduled) == 4
+    queue = {"Fn::GetAtt": ["ScheduleDeadLetters", "Arn"]}
+    for name in scheduled:
+        assert functions[name]["DeadLetterConfig"]["TargetArn"] == queue, name
+
+
 def test_a_schedule_sends_its_own_time_as_json(resources):
     for one in resources.values():
         if one["Type"] == "AWS::Scheduler::Schedule":
