@@ -30,7 +30,7 @@ from retiro.ledger.retries import BusyError
 from retiro.ledger.store import LedgerStore
 from retiro.portal.principals import ACTING_USER_PATTERN
 from retiro.registry.clock import utc_now
-from retiro.registry.runs import Run, RunBook, RunStatus
+from retiro.registry.runs import Run, RunBook, RunChangedError, RunStatus
 from retiro.registry.table import Table
 from retiro.rules.calendar import Semester, puerto_rico_date
 
@@ -160,6 +160,8 @@ def run(
         context.exit(EXIT_UNREADABLE)
     except BusyError as busy:
         raise click.ClickException(f"the ledger takes no more for now: {busy}. Begun again, it goes on") from busy
+    except RunChangedError as changed:
+        raise click.ClickException("somebody else has prepared this history anew this moment: look again") from changed
     click.echo(_in_words(rebuilt))
     if rebuilt.waiting is not None:
         click.echo(_waits(rebuilt.waiting))

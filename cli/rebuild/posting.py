@@ -219,11 +219,15 @@ class Posting:
         self._not_taken: Counter[str] = Counter()
 
     def __enter__(self) -> Self:
-        """Begin to post, or go on with it: first what the lines rest on, then the run's item."""
-        for one in approved_evidence(self._history, self._run):
-            self._ledger.store.put_evidence(one)
+        """Begin to post, or go on with it: first the run's item, then what the lines rest on.
+
+        Once it is under way neither its persons nor its rules change any more, and the evidence names them. Raises
+        `RunChangedError` where somebody has prepared it anew this moment.
+        """
         now = self._ledger.clock()
         self._run = self._book.change(self._run, *_OF_REBUILD, status=RunStatus.POSTING, started_at=now, result=None)
+        for one in approved_evidence(self._history, self._run):
+            self._ledger.store.put_evidence(one)
         return self
 
     def __exit__(

@@ -303,11 +303,33 @@ def test_an_approval_lapses_with_the_rules_that_it_was_given_under(small, stack,
     """Approved, and nothing posted: the process died between the two."""
     small.prepare()
     [(_, partition, attempt)] = stack.items()
-    stack.registry.update((partition, attempt), {"status": "approved", "phase": "post", "approved_by": "u-ana"})
+    stack.dynamodb.dies(2, "update_item", undone=True)  # the second is the one to `posting`
+    with pytest.raises(KilledError):
+        small.rebuild("--post", "--acting-user", "u-ana")
+    stack.dynamodb.lives()
+    assert stack.registry.get(partition, attempt)["status"] == "approved"
     monkeypatch.setattr(approval, "RULES_VERSION", "another")
     assert "Nothing is posted yet: u-leo has prepared" in small.rebuild("--post", "--acting-user", "u-leo").output
     assert ", 9 lines posted" in small.rebuild("--post", "--acting-user", "u-ana").output
-    assert stack.run(partition.rpartition("#")[2]).details["approved_by"] == "u-ana"
+    run = stack.run(partition.rpartition("#")[2])
+    assert (run.requested_by, run.details["approved_by"]) == ("u-leo", "u-ana")
+    body = stack.store.get_evidence("rebuild", run.id.period).body
+    assert (body["prepared_by"], body["approved_by"]) == ("u-leo", "u-ana")
+
+
+def test_once_it_is_under_way_neither_persons_nor_rules_change(small, stack, monkeypatch):
+    """Stopped before its evidence is there, which names both."""
+    small.prepare()
+    stack.dynamodb.dies(2, "put_item", undone=True)  # after the run's own, which is there
+    with pytest.raises(KilledError):
+        small.rebuild("--post", "--acting-user", "u-ana")
+    stack.dynamodb.lives()
+    with monkeypatch.context() as upgraded:
+        upgraded.setattr(approval, "RULES_VERSION", "another")
+        assert small.rebuild("--post", "--acting-user", "u-leo").exit_code == 2
+    assert ", 9 lines posted" in small.rebuild("--post", "--acting-user", "u-leo").output
+    run = stack.run(stack.lines(P1)[-1].runs["rebuild"].period)
+    assert (run.requested_by, run.details["approved_by"]) == ("u-eva", "u-ana")
 
 
 # Only onto an empty passbook, only as it was begun

@@ -67,6 +67,20 @@ def test_a_payment_from_before_the_application_is_named_by_its_place():
     assert "must not be before the application" in refusal.sentence.en
 
 
+@pytest.mark.parametrize(
+    ("change", "field"),
+    [
+        ({"first_joined_on": "1991-01-01", "principal_payments": [{"date": "2008-09-30", "amount": "1.00"}]},
+         "principal_payments.0.date"),
+        ({"status": "inactive", "approved_on": "2199-01-01"}, "approved_on"),
+    ],
+)  # fmt: skip
+def test_what_breaks_the_form_is_said_before_any_clause(change, field):
+    """determinations.md: invalid_input before all. The first joined too late, the second isn't in active service."""
+    refusal = refusal_of(STANDARD | change)
+    assert (refusal.code, refusal.field) == (RefusalCode.INVALID_INPUT, field)
+
+
 @pytest.mark.parametrize("field", ["approved_on", "cost_notified_on"])
 def test_a_term_beyond_the_calendar_is_refused_by_the_day_that_it_runs_from(field):
     """Sixty months from 2199-12-31 would end on 2204-12-31, and the last day of the calendar is 2199-12-31."""

@@ -13,7 +13,7 @@ from retiro.rules.payment_plans.admission import admitted_rates
 from retiro.rules.payment_plans.facts import PaymentPlanGiven
 from retiro.rules.payment_plans.installments import month_ends, schedule
 from retiro.rules.payment_plans.interest import Liquidation, PaidDebt, debt_interest_cents, interest_rule
-from retiro.rules.payment_plans.principal import Principal, Term, principal_of, term_of
+from retiro.rules.payment_plans.principal import Principal, Term, check_days, principal_of, term_of
 from retiro.rules.payment_plans.section import SECTION, DebtKind
 
 Payer = Literal["payroll", "annuity", "none"]
@@ -55,6 +55,7 @@ class PaymentPlan(Result):
 @determination("payment_plan", f"{SECTION}(a)-(e)", PaymentPlanGiven, PaymentPlan)
 def payment_plan(given: PaymentPlanGiven, sheet: Worksheet) -> PaymentPlan:
     """(a)–(e): whether the plan is granted, what its interest comes to, and by which installments it is paid."""
+    check_days(given)
     rule = interest_rule(given, sheet)
     rates = admitted_rates(given, sheet)
     term = term_of(given, sheet)

@@ -17,6 +17,9 @@ from retiro.rules.refusals import Refusal, RefusalCode, invalid_input
 _LAST_YEAR = 2199
 """The calendar's last year: no later day is a `Date`."""
 
+_TERM_YEARS_MAX = 5
+"""No term that the Board's or the statute's figures give is longer: sixty months."""
+
 
 @dataclass(frozen=True, slots=True)
 class Term:
@@ -36,18 +39,32 @@ class Principal:
     pieces: list[list[Repaid]]
 
 
-def term_of(given: PaymentPlanGiven, sheet: Worksheet) -> Term:
-    """(d), (e): the plan's term, by the anniversaries of the later of approval and notice of cost.
+def check_days(given: PaymentPlanGiven) -> None:
+    """What breaks the form before any clause is asked.
+
+    Nobody pays to a plan that isn't applied for: not before the application, nor before the term, if it is first.
 
     Raises:
-        Refusal: `invalid_input`, the term would end after the calendar.
+        Refusal: `invalid_input`, such a payment; or a term that would end after the calendar.
     """
+    starts_on = _starts_on(given)
+    if starts_on.year + _TERM_YEARS_MAX > _LAST_YEAR:
+        raise _beyond_calendar("approved_on" if starts_on == given.approved_on else "cost_notified_on")
+    for number, payment in enumerate(given.principal_payments):
+        if payment.date < min(given.applied_on, starts_on):
+            raise invalid_input(f"{SECTION}(d)", f"principal_payments.{number}.date", "before_application")
+
+
+def _starts_on(given: PaymentPlanGiven) -> date:
+    return max(given.approved_on, given.cost_notified_on)
+
+
+def term_of(given: PaymentPlanGiven, sheet: Worksheet) -> Term:
+    """(d), (e): the plan's term, by the anniversaries of the later of approval and notice of cost."""
     years = sheet.parameter(parameters.in_force("plan_principal_years", given.applied_on), given.applied_on)
     months = sheet.parameter(parameters.in_force("plan_term_months", given.applied_on), given.applied_on)
-    starts_on = max(given.approved_on, given.cost_notified_on)
+    starts_on = _starts_on(given)
     term = Term(starts_on, add_years(starts_on, int(years)), add_months(starts_on, int(months)))
-    if max(term.principal_deadline, term.ends_on).year > _LAST_YEAR:
-        raise _beyond_calendar("approved_on" if starts_on == given.approved_on else "cost_notified_on")
     sheet.fact(
         f"{SECTION}(d)",
         Sentence("Principal deadline", "Fecha límite del principal"),
@@ -70,10 +87,8 @@ def principal_of(given: PaymentPlanGiven, term: Term, sheet: Worksheet) -> Princ
     """(d): the principal as it was paid.
 
     Raises:
-        Refusal: `invalid_input`, a payment from before there was anything to pay to; then `principal_overpaid`,
-            `principal_late`.
+        Refusal: `principal_overpaid`, then `principal_late`.
     """
-    _check_not_before(given, term)
     principal_cents = sum(debt.principal for debt in given.debts)
     paid_cents = sum(payment.amount for payment in given.principal_payments)
     if paid_cents > principal_cents:
@@ -100,13 +115,6 @@ def principal_of(given: PaymentPlanGiven, term: Term, sheet: Worksheet) -> Princ
         [(payment.date, payment.amount) for payment in given.principal_payments],
     )
     return Principal(outstanding_cents, _paid_on(given, term, outstanding_cents, sheet), pieces)
-
-
-def _check_not_before(given: PaymentPlanGiven, term: Term) -> None:
-    """Nobody pays to a plan that isn't applied for: not before the application, nor before the term, if it is first."""
-    for number, payment in enumerate(given.principal_payments):
-        if payment.date < min(given.applied_on, term.starts_on):
-            raise invalid_input(f"{SECTION}(d)", f"principal_payments.{number}.date", "before_application")
 
 
 def _beyond_calendar(field: str) -> Refusal:
