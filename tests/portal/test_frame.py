@@ -3,6 +3,7 @@
 import base64
 import json
 import re
+import time
 from types import SimpleNamespace
 from typing import Annotated
 from uuid import uuid4
@@ -224,6 +225,17 @@ def test_a_number_for_money_is_refused_and_shown_as_it_came(pay, till):
     assert till.amounts_cents == []
 
 
+@pytest.mark.parametrize("number", ["1E99999999999999999999", "-1e-99999999999999999999", "1" * 4000, "1.50E+2"])
+def test_a_number_of_any_size_is_a_number_like_another(pay, till, number):
+    """RFC 8259 § 6 sets no bounds, and neither a float nor a Decimal goes on without end."""
+    refused = pay(f'{{"amount": {number}, "on": "2025-06-30", "note": {number}}}')
+    assert refused.status == 422
+    amount, note = refused.body["errors"]
+    assert (amount["code"], amount["received"]) == ("money", number)
+    assert (note["field"], note.get("received")) == ("note", None)
+    assert till.amounts_cents == []
+
+
 @pytest.mark.parametrize(
     "text",
     ["1", "1.1", "1.100", "1.105", " 1.00", "1.00 ", "+1.00", "-0.00", "1e2", "1_000.00", "1,000.00", "1.000,00", ".50",
@@ -294,6 +306,14 @@ def test_what_is_not_json_cannot_be_read(till, call, body, code):
     assert till.amounts_cents == []
 
 
+def test_a_name_that_comes_twice_among_very_many_is_found_at_once(pay):
+    names = [*range(30_000), 29_999]
+    began = time.process_time()
+    refused = pay("{" + ",".join(f'"{name:x}":0' for name in names) + "}")
+    assert (refused.code, refused.body["field"]) == ("name_twice", "752f")
+    assert time.process_time() - began < 3
+
+
 def test_a_lone_surrogate_is_refused(pay):
     assert pay('{"amount": "1.00", "on": "2025-06-30", "note": "\\ud800"}').status in {400, 422}
 
@@ -345,6 +365,23 @@ def test_a_header_that_came_twice_is_refused(till, api_event, replay):
     event = api_event("POST", "/tills/T-1/payments", scopes="till.write", body={"amount": "1.00", "on": "2025-06-30"})
     event["multiValueHeaders"]["Acting-User"] = ["u-ana", "u-berta"]
     assert replay(till.portal.handler, event).code == "name_twice"
+
+
+def test_languages_that_came_in_two_headers_are_one_list(till, api_event, replay):
+    event = api_event("POST", "/tills/T-2/payments", body={"amount": "1.00", "on": "2025-06-30"}, scopes="till.write")
+    event["multiValueHeaders"]["Accept-Language"] = ["en;q=0.5", "es"]
+    event["headers"]["Accept-Language"] = "es"
+    refused = replay(till.portal.handler, event)
+    assert (refused.code, refused.headers["Content-Language"]) == ("till_not_found", "es")
+
+
+def test_a_correlation_id_that_came_twice_is_none(till, api_event, replay, capsys):
+    event = api_event("GET", "/tills", scopes="till.read")
+    event["multiValueHeaders"]["X-Correlation-Id"] = ["case-2025-0001", "case-2025-0002"]
+    event["headers"]["X-Correlation-Id"] = "case-2025-0002"
+    assert replay(till.portal.handler, event).status == 200
+    [line] = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert line["correlation_id"] == event["requestContext"]["requestId"]
 
 
 # Problems

@@ -6,8 +6,8 @@ request are reported, not the first.
 """
 
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from decimal import Decimal
 from http import HTTPStatus
 from typing import Annotated, Any, NoReturn
 
@@ -47,6 +47,12 @@ class Answer(BaseModel):
     """The base of an answer."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True, defer_build=True)
+
+
+class _Number(str):
+    """A JSON number as its text. No number type takes every one that JSON allows: an exponent has no end there."""
+
+    __slots__ = ()
 
 
 class FaultyAnswerError(Exception):
@@ -119,7 +125,7 @@ def invalid_input(place: str, invalid: ValidationError, received: Any) -> Proble
 
 def _field_error(place: str, error: ErrorDetails, received: Any) -> FieldError:
     location, value = _place_of(error["loc"], received)
-    is_shown = isinstance(value, Decimal) and error["type"] in _SHOWN_KINDS
+    is_shown = isinstance(value, _Number) and error["type"] in _SHOWN_KINDS
     return FieldError(
         (place, *location),
         error["type"],
@@ -161,8 +167,8 @@ def _strict_json(text: str) -> Any:
     try:
         return json.loads(
             text,
-            parse_float=Decimal,
-            parse_int=Decimal,
+            parse_float=_Number,
+            parse_int=_Number,
             parse_constant=_no_constant,
             object_pairs_hook=_no_name_twice,
         )
@@ -177,8 +183,8 @@ def _no_constant(name: str) -> NoReturn:
 def _no_name_twice(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     members = dict(pairs)
     if len(members) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
+        times = Counter(name for name, _ in pairs)
+        twice = next(name for name in times if times[name] > 1)
         raise _unreadable(
             "name_twice",
             "A member is named twice in one object.",

@@ -23,13 +23,19 @@ def first_word(event: Mapping[str, Any]) -> str:
 
 def header(event: "APIGatewayProxyEvent", name: str) -> str | None:
     """The header's value, or `None`. Raises 400 where it came more than once with different values."""
-    multiple = event.raw_event.get("multiValueHeaders") or {}
-    values = {value for key, listed in multiple.items() if key.lower() == name.lower() for value in listed}
-    single = event.raw_event.get("headers") or {}
-    values |= {value for key, value in single.items() if key.lower() == name.lower()}
+    values = header_values(event, name)
     if len(values) > 1:
         raise _twice(name)
     return next(iter(values), None)
+
+
+def header_values(event: "APIGatewayProxyEvent", name: str) -> list[str]:
+    """The header's different values as they came. It never raises: what answers a failure reads headers with it."""
+    multiple = event.raw_event.get("multiValueHeaders") or {}
+    values = [value for key, listed in multiple.items() if key.lower() == name.lower() for value in listed]
+    single = event.raw_event.get("headers") or {}
+    values += [value for key, value in single.items() if key.lower() == name.lower()]
+    return list(dict.fromkeys(values))
 
 
 def query(event: "APIGatewayProxyEvent") -> dict[str, str]:

@@ -201,7 +201,7 @@ class Portal:
             request_id = events.request_id(event)
             seen = {
                 "request_id": request_id,
-                "correlation_id": correlation_id(events.header(event, "X-Correlation-Id"), request_id),
+                "correlation_id": correlation_id(events.header_values(event, "X-Correlation-Id"), request_id),
                 "started": time.perf_counter(),
             }
             self._resolver.context["seen"] = seen
@@ -213,7 +213,8 @@ class Portal:
         log_request(self._logger, **seen, **ended, elapsed_ms=elapsed_ms)
 
     def _language(self) -> Language:
-        return preferred(events.header(self._resolver.current_event, "Accept-Language"))
+        # A list header: sent in parts it means the same as sent whole (RFC 9110 § 5.3).
+        return preferred(", ".join(events.header_values(self._resolver.current_event, "Accept-Language")))
 
     @cached_property
     def _logger(self) -> Logger:

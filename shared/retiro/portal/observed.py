@@ -6,6 +6,7 @@ places in the code that it passed, without its text, which may quote the input.
 
 import re
 import traceback
+from collections.abc import Sequence
 from typing import Any
 
 from aws_lambda_powertools import Logger, single_metric
@@ -17,9 +18,9 @@ OWN_FAULT = "OwnFault"
 _CORRELATION_ID = re.compile(r"[A-Za-z][A-Za-z0-9-]{7,63}")
 
 
-def correlation_id(header: str | None, request_id: str) -> str:
-    """The id under which a caller's other systems know this request, if it has the form of one, else the gateway's."""
-    return header if header is not None and _CORRELATION_ID.fullmatch(header) else request_id
+def correlation_id(came: Sequence[str], request_id: str) -> str:
+    """The id under which a caller's other systems know this request, if one came in its form, else the gateway's."""
+    return came[0] if len(came) == 1 and _CORRELATION_ID.fullmatch(came[0]) else request_id
 
 
 def log_request(logger: Logger, **fields: Any) -> None:
