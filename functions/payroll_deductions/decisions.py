@@ -27,7 +27,7 @@ from payroll_deductions.decision_models import (
 from payroll_deductions.pension_facts import charge
 from payroll_deductions.plan_models import Paid
 from payroll_deductions.plan_records import Record
-from payroll_deductions.plans import Plans
+from payroll_deductions.plans import Plans, participant_died
 from retiro.ledger import plans
 from retiro.ledger.encoding import content_hash
 from retiro.ledger.evidence import Evidence
@@ -35,7 +35,7 @@ from retiro.ledger.keys import BusinessKey, KeyConflictError, KeyKind
 from retiro.ledger.lines import Draft, Line, LineKind
 from retiro.ledger.passbooks import Decision
 from retiro.ledger.plans import PlanStatus
-from retiro.ledger.savings import Origin, Status
+from retiro.ledger.savings import Origin
 from retiro.portal import Language, Principal, conflict, not_found, refused, spoken
 from retiro.portal.approvals import already_approved, stale_hash
 from retiro.registry.table import Item
@@ -249,8 +249,10 @@ class Decisions:
         held_cents = record.held_cents
         if not held_cents:
             raise Refusal(RefusalCode.PLAN_NOT_OPEN, f"{SECTION}(d)", status=record.plan.status.value)
+        if decision.pay_in and record.has_died:
+            raise participant_died("pay_in")
         payable_cents = sum(payee.amount for payee in decision.payees)
-        if not decision.payees and not _is_dead(record):
+        if not decision.payees and not record.has_died:
             payable_cents = held_cents - decision.pay_in
         if payable_cents < 0 or payable_cents + decision.pay_in != held_cents:
             raise refused(
@@ -307,12 +309,6 @@ def _choices_of(lines: Sequence[Line]) -> list[str]:
     """The choices that a plan's lines rest on, in their order."""
     named = [line.determination for line in lines if line.determination is not None]
     return list(dict.fromkeys(one.rpartition("/")[2] for one in named if one.startswith(f"{EVIDENCE}/")))
-
-
-def _is_dead(record: Record) -> bool:
-    """Whether a death is on the passbook, whichever plan it was told of."""
-    told = any(line.kind is LineKind.PLAN_DEATH for line in record.history)
-    return told or record.last.state["status"] == Status.DEATH_REPORTED
 
 
 def _evidence(document: Mapping[str, Any], item: Item, principal: Principal) -> Evidence:

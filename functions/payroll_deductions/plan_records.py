@@ -11,7 +11,7 @@ from retiro.ledger.evidence import Evidence
 from retiro.ledger.exits import adopted, check_adopted
 from retiro.ledger.lines import Draft, Line, LineKind
 from retiro.ledger.plans import Plan, Terms
-from retiro.ledger.savings import Origin
+from retiro.ledger.savings import Origin, Status
 from retiro.ledger.store import LedgerStore
 from retiro.rules.money import format_cents, parse_cents
 from retiro.rules.payment_plans import PaymentPlan, payment_plan
@@ -88,6 +88,12 @@ class Record:
     def principals_cents(self) -> list[int]:
         """The principal of each debt, in the order listed."""
         return [parse_cents(debt["principal"]) for debt in self.application.body["debts"]]
+
+    @property
+    def has_died(self) -> bool:
+        """Whether a death is on the passbook, whichever plan it was told of."""
+        told = any(line.kind is LineKind.PLAN_DEATH for line in self.history)
+        return told or self.last.state["status"] == Status.DEATH_REPORTED
 
     @property
     def held_cents(self) -> int:

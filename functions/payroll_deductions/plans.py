@@ -106,6 +106,8 @@ class Plans:
         def decide(last: Line | None) -> Decision:
             now = self.record_at(last, plan_id)
             self.check_takes(now, PlanStatus.APPLIED)
+            if now.has_died:
+                raise participant_died("plan_id")
             result = determined(self.board.adopted(FUND), now.given(body.approved_on))
             evidence = records.evidence_of(now.last, result)
             origin = Origin(principal.label, records.determination_of(evidence))
@@ -313,3 +315,14 @@ def _facts(body: NewPlan | QuoteAsked) -> dict[str, Any]:
 
 def _payment(amount_cents: int, paid_on: date) -> dict[str, str]:
     return {"date": paid_on.isoformat(), "amount": format_cents(amount_cents)}
+
+
+def participant_died(field: str) -> Exception:
+    """422: nothing begins for somebody who has died."""
+    return refused(
+        "participant_died",
+        en="The participant has died: no plan is granted or paid in to, and what is held goes to payees by name.",
+        es="El participante murió: no se concede ni se paga plan alguno, y lo retenido va a quien se nombre.",
+        citation=f"{SECTION}(d), (f)",
+        field=field,
+    )

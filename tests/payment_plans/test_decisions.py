@@ -226,8 +226,19 @@ def test_a_second_day_of_death_is_refused(lapsed: PlansOffice) -> None:
 def test_a_later_application_does_not_make_the_dead_forgotten(lapsed: PlansOffice) -> None:
     """The death is on the passbook, whatever plan is the latest."""
     lapsed.fact("death_benefit", death_date="2009-10-15", amount="0.00")
-    new_plan(lapsed, "4000.00")
+    applied = lapsed.apply("A-2", applied_on="2009-02-01")
     assert propose(lapsed, "place_held").code == "held_differs"
+    before = lapsed.stack.ledger_items()
+    assert lapsed.approve(applied, on="2009-10-20").code == "participant_died"
+    assert lapsed.stack.ledger_items() == before
+
+
+def test_nothing_is_paid_in_to_a_plan_of_somebody_who_has_died(lapsed: PlansOffice) -> None:
+    """The new plan's principal is open, the 1,500.00 of the lapsed one held, when the death is told."""
+    plan = new_plan(lapsed, "4000.00")
+    lapsed.fact("death_benefit", death_date="2009-10-15", amount="0.00")
+    assert propose(lapsed, "place_held", pay_in="1500.00").code == "participant_died"
+    assert lapsed.read(plan)["balance"] == "4000.00"
 
 
 @pytest.mark.parametrize("amount", ["1499.99", "1500.01"])
