@@ -4,6 +4,7 @@ import base64
 import json
 import re
 import time
+from http import HTTPStatus
 from types import SimpleNamespace
 from typing import Annotated
 from uuid import uuid4
@@ -27,9 +28,11 @@ from retiro.portal import (
     cursor,
     not_found,
 )
-from retiro.portal.problems import ProblemDocument
+from retiro.portal.problems import FieldError, ProblemDocument
+from retiro.portal.routes import CSV
 from retiro.registry.clients import Party
 from retiro.rules.calendar import Date
+from retiro.rules.forms import Sentence
 from retiro.rules.money import Money
 from retiro.rules.receipts import Receipt
 from retiro.rules.refusals import Refusal, RefusalCode
@@ -432,6 +435,65 @@ def test_every_sentence_is_there_in_spanish(pay):
     assert refused.body["title"] == "Denegado"
     assert refused.body["detail"].startswith("El campo amount debe ser dinero")
     assert [error["detail"] for error in refused.body["errors"]][1] == "falta"
+
+
+@pytest.mark.parametrize(
+    ("language", "says"),
+    [
+        ("en", "And 74999 more. The first 1000 errors are listed, and 74000 more are not."),
+        ("es", "Y 74999 más. Se indican los primeros 1000 errores, y otros 74000 no."),
+    ],
+)
+def test_of_very_many_errors_the_first_are_listed_and_the_rest_counted(pay, language, says):
+    """A function answers 6 MB at most."""
+    members = ",".join(f'"{number:x}":0' for number in range(75_000))
+    refused = pay(f'{{"amount": "1.00", "on": "2025-06-30", {members}}}', headers={"Accept-Language": language})
+    assert refused.status == 422
+    assert refused.body["detail"].endswith(says)
+    assert [error["field"] for error in refused.body["errors"]] == [f"{number:x}" for number in range(1_000)]
+
+
+@pytest.mark.parametrize("number", [1_000, 1_001])
+def test_no_more_is_said_where_all_errors_are_listed(number):
+    problem = Problem(
+        HTTPStatus.UNPROCESSABLE_ENTITY,
+        "refused",
+        Sentence("No.", "No."),
+        citation="-",
+        errors=[FieldError(("body", index), "x", Sentence("Wrong.", "Mal.")) for index in range(number)],
+    )
+    document = problem.document(Language.ES, "-")
+    assert len(document["errors"]) == 1_000
+    more = "" if number == 1_000 else " Se indican los primeros 1000 errores, y otros 1 no."
+    assert document["detail"] == f"No.{more}"
+
+
+def test_a_name_as_long_as_a_body_isnt_said_over_and_over(pay):
+    name = "ñ" * 400_000
+    refused = pay(f'{{"amount": "1.00", "on": "2025-06-30", "{name}": 0}}')
+    assert refused.body["errors"][0]["location"] == ["body", "ñ" * 100 + "…"]
+    assert len(refused.text) < 2_000
+
+
+@pytest.mark.parametrize(
+    ("body", "code", "field"),
+    [
+        ('{"\\ud800": 1, "\\ud800": 2}', "name_twice", "?"),
+        ('{"a\\udfff\\ud83d\\ude00": 1, "a\\udfff\\ud83d\\ude00": 2}', "name_twice", "a?😀"),
+    ],
+)
+def test_an_answer_is_utf_8_whatever_was_named(pay, body, code, field):
+    refused = pay(body)
+    assert (refused.status, refused.code, refused.body["field"]) == (400, code, field)
+    assert refused.text.encode()
+
+
+def test_a_text_that_isnt_json_is_utf_8_too(till, call):
+    @till.portal.get("/names", scopes="till.read", media_type=CSV)
+    def names() -> str:
+        return "Ana\ud800,Íñigo"
+
+    assert call(till.portal.handler, "GET", "/names", scopes="till.read").text.encode() == "Ana?,Íñigo".encode()
 
 
 def test_a_rules_refusal_brings_its_citation_and_the_receipt_so_far(pay, till):

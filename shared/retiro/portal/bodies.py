@@ -2,7 +2,7 @@
 
 A body is read twice: once here, with every number kept as it came and with doubled names refused, and once by pydantic
 in its JSON mode, where money and percents take texts alone and a date is `2025-04-10` and nothing else. All errors of a
-request are reported, not the first.
+request are reported, not the first; of very many, the first thousand and how many more.
 """
 
 import json

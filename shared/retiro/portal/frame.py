@@ -157,7 +157,7 @@ class Portal:
             payload = route.canonical(given) | {"acting_user": principal.acting_user}
             reply = self._replies.once(scope, key, payload, self._resolver.lambda_context, act)
         self._log(status=reply.status)
-        return Response(reply.status, route.media_type, reply.body)
+        return Response(reply.status, route.media_type, _encodable(reply.body))
 
     def _key(self, route: Route, event: "APIGatewayProxyEvent") -> str | None:
         if route.keys is Keys.NONE:
@@ -191,7 +191,8 @@ class Portal:
         language = self._language()
         document = problem.document(language, f"urn:retiro:request:{self._seen()['correlation_id']}")
         headers: dict[str, str | list[str]] = {"Content-Language": str(language), "Vary": "Accept-Language"}
-        return Response(int(problem.status), CONTENT_TYPE, json.dumps(document, ensure_ascii=False), headers)
+        text = _encodable(json.dumps(document, ensure_ascii=False))
+        return Response(int(problem.status), CONTENT_TYPE, text, headers)
 
     def _seen(self) -> dict[str, Any]:
         """What the log may say of this request."""
@@ -231,6 +232,11 @@ class Portal:
     @cached_property
     def _replies(self) -> Replies:
         return Replies(aws.dynamodb(), self._environment.idempotency_table)
+
+
+def _encodable(text: str) -> str:
+    """The text with a question mark for each lone surrogate, which JSON can escape and UTF-8 can't hold."""
+    return text.encode(errors="replace").decode()
 
 
 def _problem_of(failure: Exception) -> Problem | None:

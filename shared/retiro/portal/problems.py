@@ -17,6 +17,10 @@ from retiro.rules.receipts import Receipt
 from retiro.rules.refusals import Refusal
 
 CONTENT_TYPE = "application/problem+json"
+ERRORS_MAX = 1_000
+"""How many errors a document lists. With the names cut, it stays well under the 6 MB that a function can answer."""
+_NAME_CHARACTERS_MAX = 100
+"""How much is shown of a name that came in: it is said several times, and may be as long as the body."""
 
 _TITLES = {
     HTTPStatus.BAD_REQUEST: Sentence("The request can't be read", "La solicitud no se puede leer"),
@@ -73,7 +77,7 @@ class FieldError:
     @property
     def field(self) -> str:
         """The place as a person writes it: `lines.3.amount`."""
-        return ".".join(str(step) for step in self.location[1:])
+        return ".".join(str(_shown(step)) for step in self.location[1:])
 
 
 class Problem(Exception):  # noqa: N818  a problem is what RFC 9457 calls it
@@ -100,18 +104,21 @@ class Problem(Exception):  # noqa: N818  a problem is what RFC 9457 calls it
         self.members = dict(members or {})
 
     def document(self, language: Language, instance: str) -> dict[str, Any]:
-        """The problem as the members of its JSON document."""
+        """The problem as the members of its JSON document. Of very many errors the first are listed."""
+        detail = spoken(self.detail, language)
+        if (more := len(self.errors) - ERRORS_MAX) > 0:
+            detail = f"{detail} {spoken(_not_listed(more), language)}"
         field = self.field or (self.errors[0].field if self.errors else None)
         return {
             "type": f"urn:problem-type:retiro:{self.code}",
             "title": spoken(_TITLES[self.status], language),
             "status": int(self.status),
-            "detail": spoken(self.detail, language),
+            "detail": detail,
             "instance": instance,
             "code": self.code,
             "citation": self.citation,
             **({"field": field} if field else {}),
-            **({"errors": [_error(error, language) for error in self.errors]} if self.errors else {}),
+            **({"errors": [_error(error, language) for error in self.errors[:ERRORS_MAX]]} if self.errors else {}),
             **self.members,
         }
 
@@ -185,10 +192,21 @@ def of_refusal(refusal: Refusal) -> Problem:
     )
 
 
+def _not_listed(more: int) -> Sentence:
+    return Sentence(
+        f"The first {ERRORS_MAX} errors are listed, and {more} more are not.",
+        f"Se indican los primeros {ERRORS_MAX} errores, y otros {more} no.",
+    )
+
+
+def _shown(step: str | int) -> str | int:
+    return step if isinstance(step, int) or len(step) <= _NAME_CHARACTERS_MAX else f"{step[:_NAME_CHARACTERS_MAX]}…"
+
+
 def _error(error: FieldError, language: Language) -> dict[str, Any]:
     return {
         "field": error.field,
-        "location": list(error.location),
+        "location": [_shown(step) for step in error.location],
         "code": error.code,
         "detail": spoken(error.detail, language),
         **({"received": error.received} if error.received is not None else {}),
