@@ -1,30 +1,13 @@
-"""Which designation counts for a death, § 242b(e), and the deaths of those whom it names."""
+"""The designation that counts for a death, § 242b(e), as the determinations take it, and the deaths of those named."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from datetime import date
 from typing import Any
 
 from death_refunds.claims import BeneficiaryDeath, Claim
-from retiro.ledger.lines import Line, LineKind
 from retiro.portal import refused
 from retiro.rules.judiciary_hybrid import SECTION
 from retiro.rules.refusals import invalid_input
-
-
-def counting(history: Sequence[Line], death_date: date) -> Line | None:
-    """The line that recognized the last written order filed by the day of the death; `None` where none counts.
-
-    The last by the day on which it was filed, and of one day by the passbook: an older paper that was found and
-    recognized later replaces nothing, nor does one filed after the death. Those from before a change of system fell.
-    """
-    changed = max(
-        (line.sequence for line in history if line.kind is LineKind.SYSTEM_CHANGE and line.effective_on <= death_date),
-        default=0,
-    )
-    filed = [
-        line for line in history[changed:] if line.kind is LineKind.DESIGNATION and line.effective_on <= death_date
-    ]
-    return max(filed, key=lambda line: (line.effective_on, line.sequence), default=None)
 
 
 def designation_given(designation: Mapping[str, Any] | None, claim: Claim) -> dict[str, Any] | None:

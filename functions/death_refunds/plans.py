@@ -6,12 +6,12 @@ from datetime import date
 from typing import Any
 
 from death_refunds.claims import Claim
-from death_refunds.designations import counting
 from death_refunds.gathering import Case, Outcome
 from death_refunds.settling import Numbers, PayeeRow, allocation_postings, merged, payees_of, settlement_postings
 from death_refunds.steps import Standing, Step
 from death_refunds.world import Tables
 from retiro.ledger import hybrid
+from retiro.ledger.designations import counting
 from retiro.ledger.lines import Line, LineKind, Posting
 from retiro.portal import refused
 from retiro.rules.judiciary_hybrid import SECTION

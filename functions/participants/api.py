@@ -186,7 +186,7 @@ def designate(participant_id: ParticipantId, body: NewDesignation, principal: Pr
 
 @portal.post("/participants/{participant_id}/designations/{sequence}/recognition", scopes="participants.write")
 def recognize(participant_id: ParticipantId, sequence: LineNumber, principal: Principal) -> DesignationView:
-    """Recognize a designation, as another person: it counts in place of the one before."""
+    """Recognize a designation, as another person. The one filed last counts, whichever was recognized last."""
     return filing_views.designation(_approve(participant_id, Filed.DESIGNATION, sequence, principal))
 
 
@@ -200,7 +200,7 @@ def read_designations(participant_id: ParticipantId, principal: Principal) -> De
 
 @portal.post("/participants/{participant_id}/system-changes", scopes="participants.write")
 def change_system(participant_id: ParticipantId, body: NewSystemChange, principal: Principal) -> FiledView:
-    """File a change of system. Approved by another person, it makes the designation void."""
+    """File a change of system. Approved by another person, it makes void what was designated before."""
     return filing_views.filed(_file(participant_id, Filed.SYSTEM_CHANGE, body, principal))
 
 

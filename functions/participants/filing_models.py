@@ -104,7 +104,7 @@ class NewDebt(Form):
 
 
 class NewSystemChange(Form):
-    """The participant moves to another system: the designation falls, 3 L.P.R.A. § 803."""
+    """The participant moves to another system: what was designated before falls, 3 L.P.R.A. § 803."""
 
     reference: Reference
     changed_on: Date
@@ -134,7 +134,11 @@ class FiledView(Answer):
 
 
 class DesignationView(Answer):
-    """A designation and how it stands: `recognized` is the one that counts; the others stay readable."""
+    """A designation and how it stands, by the day of a reported death, or today: `recognized` is the one that counts.
+
+    One that is `superseded` was filed before that one; one that is `void` fell with a change of system, or was filed
+    after the death. `ended_by` is the line that ended it. All stay readable.
+    """
 
     participant_id: ParticipantId
     sequence: LineNumber

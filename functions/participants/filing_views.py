@@ -31,13 +31,13 @@ def designation(one: FiledLine) -> DesignationView:
         beneficiaries=[NewBeneficiary.model_validate(each) for each in one.body["beneficiaries"]],
         filed_by=one.line.principal,
         recognized_by=one.approved.principal if one.approved else None,
-        ended_by=one.superseded.sequence if one.superseded else None,
+        ended_by=one.ended.sequence if one.ended else None,
     )
 
 
 def _status(one: FiledLine) -> Literal["filed", "recognized", "superseded", "void"]:
     if one.approved is None:
         return "filed"
-    if one.superseded is None:
+    if one.ended is None:
         return "recognized"
-    return "void" if one.superseded.kind is LineKind.SYSTEM_CHANGE else "superseded"
+    return "superseded" if one.ended.kind is LineKind.DESIGNATION else "void"

@@ -4,13 +4,13 @@ One person files: a line, with what was filed as evidence, which changes nothing
 that counts. All of it stays in the passbook, in order.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from enum import StrEnum
 from typing import Any, Protocol
 
-from retiro.ledger import hybrid
+from retiro.ledger import designations, hybrid
 from retiro.ledger.credits import known
 from retiro.ledger.evidence import Evidence
 from retiro.ledger.keys import BusinessKey, KeyConflictError, KeyKind
@@ -65,12 +65,16 @@ class Filing(Protocol):
 
 @dataclass(frozen=True)
 class FiledLine:
-    """What was filed, as it stands: its line, what it says, the line that approved it, and the next that counts."""
+    """What was filed: its line, what it says, the line that approved it, and of a designation that which ended it.
+
+    What ends a designation is the one that counts, the change of system with which it fell, or the report of a death
+    before it was filed.
+    """
 
     line: Line
     body: Mapping[str, Any]
     approved: Line | None
-    superseded: Line | None
+    ended: Line | None
 
 
 @dataclass(frozen=True)
@@ -114,7 +118,7 @@ class Filings:
         def decide(last: Line | None) -> Decision:
             last = known(last, participant_id)
             if what is Filed.DESIGNATION:
-                _check_latest(last, sequence, self.passbooks.store.through(last))
+                _check_not_fallen(filed.line, self._as_of(self.passbooks.store.through(last)))
             origin = Origin(principal.label, filed.line.determination, {"filed": sequence})
             return Decision([_DRAFTS[what](last, filed.body, origin)])
 
@@ -140,11 +144,18 @@ class Filings:
     def all(self, profile: Profile, what: Filed) -> list[FiledLine]:
         """All that was filed of a kind, in order."""
         history = self.passbooks.history(profile.participant_id)
+        approvals = {line.facts.get("filed"): line for line in history if line.kind is APPROVING[what]}
+        standing = self._as_of(history) if what is Filed.DESIGNATION else None
         return [
-            FiledLine(line, self._body(line), *_approval(history, line, what))
+            FiledLine(line, self._body(line), approved, standing.ended(approved) if standing and approved else None)
             for line in history
             if line.kind is LineKind.FILED and line.facts["filed"] == what
+            for approved in [approvals.get(line.sequence)]
         ]
+
+    def _as_of(self, history: Sequence[Line]) -> "_Standing":
+        """As of the death that is reported, else as of today."""
+        return _Standing.of(history, hybrid.death_of(history[-1]) or puerto_rico_date(self.passbooks.clock()))
 
     def _body(self, line: Line) -> Mapping[str, Any]:
         found = self.passbooks.store.get_evidence(*str(line.determination).split("/", 1))
@@ -160,15 +171,33 @@ class Filings:
             raise invalid_input(SECTION, filing.dated_field, "before_enrolment")
 
 
-def _approval(history: list[Line], filed: Line, what: Filed) -> tuple[Line | None, Line | None]:
-    """The line that approved it, and for a designation the later one that took its place or voided it."""
-    after = history[filed.sequence :]
-    approving = APPROVING[what]
-    approved = next((one for one in after if one.kind is approving and one.facts.get("filed") == filed.sequence), None)
-    if approved is None or what is not Filed.DESIGNATION:
-        return approved, None
-    ends = (LineKind.DESIGNATION, LineKind.SYSTEM_CHANGE)
-    return approved, next((one for one in history[approved.sequence :] if one.kind in ends), None)
+@dataclass(frozen=True)
+class _Standing:
+    """What the designations of a passbook stand by, as of a day."""
+
+    day: date
+    counts: Line | None
+    change: Line | None
+    report: Line | None
+
+    @classmethod
+    def of(cls, history: Sequence[Line], day: date) -> "_Standing":
+        """Found once, for all of them."""
+        report = history[-1].state.get("report")
+        return cls(
+            day,
+            designations.counting(history, day),
+            designations.change_by(history, day),
+            None if report is None else history[report - 1],
+        )
+
+    def ended(self, recognized: Line) -> Line | None:
+        """The line by which a recognized designation doesn't count, if it doesn't."""
+        if recognized == self.counts:
+            return None
+        if designations.fell(recognized, self.change):
+            return self.change
+        return self.report if recognized.effective_on > self.day else self.counts
 
 
 def _check_program(profile: Profile) -> None:
@@ -187,16 +216,13 @@ def _check_open(last: Line) -> None:
         raise Refusal(RefusalCode.STATUS_FORBIDS, SECTION, status=status)
 
 
-def _check_latest(last: Line, sequence: int, history: list[Line]) -> None:
-    """The last one filed counts: an earlier one isn't recognized over it, nor one from before a change of system."""
-    counts = last.state.get("designation")
-    counting = int(history[counts - 1].facts["filed"]) if counts else 0
-    changed = max((line.sequence for line in history if line.kind is LineKind.SYSTEM_CHANGE), default=0)
-    if max(counting, changed) > sequence:
+def _check_not_fallen(filed: Line, standing: _Standing) -> None:
+    """One that fell with a change of system is recognized no more. An older paper may be: it replaces nothing."""
+    if designations.fell(filed, standing.change):
         raise conflict(
             "later_designation_stands",
-            en="A designation filed later counts, or a change of system came since.",
-            es="Cuenta una designación presentada después, o hubo luego un cambio de sistema.",
+            en="A change of system came after this was filed.",
+            es="Hubo un cambio de sistema después de presentarse esta.",
             citation=f"{SECTION}(e); 3 L.P.R.A. § 803",
         )
 

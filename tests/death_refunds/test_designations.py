@@ -84,6 +84,30 @@ def test_one_recognized_after_a_change_of_system_counts_again(judges: Judges) ->
     assert payees(judges.settled()) == [("Niece", "1000.00", "payable", None)]
 
 
+def test_one_filed_after_a_change_of_system_outlives_its_late_entry(judges: Judges) -> None:
+    """The move of 2018 is entered when the order of 2021 is there: only what was filed before it fell."""
+    a_judge(judges)
+    judges.designate("Spouse")
+    judges.designate("Niece", filed_on="2021-02-02")
+    judges.file(JUDGE, "system-changes", {"reference": "C-1", "changed_on": "2018-01-15", "to_system": "ERS"})
+    judges.dies(DIED)
+    assert payees(judges.settled()) == [("Niece", "1000.00", "payable", None)]
+
+
+def test_of_one_day_the_order_of_filing_decides_and_not_that_of_recognition(judges: Judges) -> None:
+    """The whole 1,000.00 to the person of the second paper, though the first was recognized after it."""
+    a_judge(judges)
+    path = f"/participants/{JUDGE}/designations"
+    papers = [
+        judges.write(path, {"reference": name, "filed_on": "2024-02-02", "beneficiaries": [{"name": name}]})
+        for name in ("First", "Second")
+    ]
+    for paper in reversed(papers):
+        assert judges.write(f"{path}/{paper.body['sequence']}/recognition", user="u-berta").status == 201
+    judges.dies(DIED)
+    assert payees(judges.settled()) == [("Second", "1000.00", "payable", None)]
+
+
 def test_only_the_death_of_somebody_designated_and_not_to_come_is_taken(judges: Judges) -> None:
     """A misspelt name would be passed over, and the dead would be paid: each door says so, and writes nothing."""
     a_judge(judges)

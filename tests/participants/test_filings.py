@@ -20,8 +20,13 @@ PATH = f"/participants/{JUDGE}/designations"
 
 def listed(judges: Judges) -> list[tuple[int, str]]:
     """Sequence and status of each designation."""
+    return [(sequence, status) for sequence, status, _ in ended(judges)]
+
+
+def ended(judges: Judges) -> list[tuple[int, str, int | None]]:
+    """Sequence and status of each designation, and the line that ended it."""
     answer = judges.call(participants.handler, "GET", PATH, scopes="participants.read")
-    return [(one["sequence"], one["status"]) for one in answer.body["items"]]
+    return [(one["sequence"], one["status"], one["ended_by"]) for one in answer.body["items"]]
 
 
 def recognized(judges: Judges, sequence: int, user: str = "u-berta") -> Any:
@@ -43,20 +48,34 @@ def test_a_designation_counts_once_another_person_has_recognized_it(judges: Judg
     assert recognized(judges, 2, "u-carla").code == "already_approved"
 
 
-def test_the_next_one_recognized_supersedes_and_the_history_stays(judges: Judges) -> None:
+def test_the_next_one_filed_supersedes_and_the_history_stays(judges: Judges) -> None:
     judges.enrol()
     judges.designate("Ana")
     judges.designate("Beto")
     assert listed(judges) == [(2, "superseded"), (4, "recognized")]
 
 
-def test_an_earlier_one_is_not_recognized_over_a_later_one(judges: Judges) -> None:
+def test_an_older_paper_is_recognized_and_replaces_nothing(judges: Judges) -> None:
+    """The last order filed counts, § 242b(e): neither entry nor recognition makes one the last."""
     judges.enrol()
-    assert judges.write(PATH, DESIGNATION).body["sequence"] == 2
-    judges.designate("Beto")
-    refused = recognized(judges, 2)
-    assert (refused.status, refused.code) == (409, "later_designation_stands")
-    assert listed(judges) == [(2, "filed"), (3, "recognized")]
+    later = judges.write(PATH, DESIGNATION | {"filed_on": "2020-05-01"}).body["sequence"]
+    older = judges.write(PATH, DESIGNATION | {"reference": "ORDER-0"}).body["sequence"]
+    assert recognized(judges, older).body["status"] == "recognized"  # as long as no other is
+    assert recognized(judges, later).body["status"] == "recognized"
+    assert ended(judges) == [(2, "recognized", None), (3, "superseded", judges.last().sequence)]
+    oldest = judges.write(PATH, DESIGNATION | {"reference": "ORDER-00", "filed_on": "2014-05-01"}).body["sequence"]
+    answer = recognized(judges, oldest)
+    assert (answer.status, answer.body["status"], answer.body["ended_by"]) == (201, "superseded", 5)
+    assert ended(judges)[:2] == [(2, "recognized", None), (3, "superseded", 5)]
+
+
+def test_of_one_day_the_one_filed_last_counts_whichever_was_recognized_last(judges: Judges) -> None:
+    judges.enrol()
+    first = judges.write(PATH, DESIGNATION).body["sequence"]
+    second = judges.write(PATH, DESIGNATION | {"reference": "ORDER-2"}).body["sequence"]
+    recognized(judges, second)
+    recognized(judges, first)
+    assert ended(judges) == [(2, "superseded", 4), (3, "recognized", None)]
 
 
 def test_a_change_of_system_makes_it_void(judges: Judges) -> None:
@@ -66,8 +85,36 @@ def test_a_change_of_system_makes_it_void(judges: Judges) -> None:
     change = {"reference": "C-1", "changed_on": "2016-01-15", "to_system": "ERS"}
     judges.file(JUDGE, "system-changes", change)
     assert "designation" not in judges.last().state
-    assert listed(judges) == [(2, "void"), (4, "filed")]
+    assert ended(judges) == [(2, "void", 6), (4, "filed", None)]
     assert recognized(judges, 4).code == "later_designation_stands"
+
+
+def test_a_change_of_system_takes_down_what_was_filed_before_its_day_and_nothing_else(judges: Judges) -> None:
+    """By the days, whatever was entered first, § 803: the order of 2020 outlives the move of 2018 that came in late."""
+    judges.enrol()
+    judges.designate("Ana", filed_on="2020-05-01")
+    filed = judges.write(PATH, DESIGNATION | {"filed_on": "2021-05-01"}).body["sequence"]
+    judges.file(JUDGE, "system-changes", {"reference": "C-1", "changed_on": "2018-01-15", "to_system": "ERS"})
+    assert listed(judges) == [(2, "recognized"), (filed, "filed")]
+    assert recognized(judges, filed).body["status"] == "recognized"
+    before = judges.write(PATH, DESIGNATION | {"reference": "ORDER-0", "filed_on": "2016-05-01"}).body["sequence"]
+    refused = recognized(judges, before)
+    assert (refused.status, refused.code) == (409, "later_designation_stands")
+    assert refused.body["citation"] == "4 L.P.R.A. § 242b(e); 3 L.P.R.A. § 803"
+    assert listed(judges) == [(2, "superseded"), (filed, "recognized"), (before, "filed")]
+
+
+def test_a_reported_death_is_the_day_as_of_which_they_stand(judges: Judges) -> None:
+    """One filed after the death isn't the participant's, and a move after it takes nothing down."""
+    judges.enrol()
+    judges.designate("Ana", filed_on="2016-05-01")
+    judges.designate("Beto", filed_on="2021-05-01")
+    judges.file(JUDGE, "system-changes", {"reference": "C-1", "changed_on": "2022-01-15", "to_system": "ERS"})
+    assert ended(judges) == [(2, "void", 7), (4, "void", 7)]
+    report = int(str(judges.report("2020-01-01").body["report_id"]).rsplit("-", 1)[1])
+    assert ended(judges) == [(2, "recognized", None), (4, "void", report)]
+    older = judges.write(PATH, DESIGNATION | {"reference": "ORDER-0"}).body["sequence"]
+    assert recognized(judges, older).body["status"] == "superseded"
 
 
 REFUSED = {

@@ -217,13 +217,13 @@ def filed(on: date, origin: Origin) -> Draft:
 
 
 def designation(last: Line, on: date, origin: Origin) -> Draft:
-    """A designation recognized: it is the one that counts now, in place of the one before."""
+    """A designation recognized. Which one counts, the days of filing say (`designations`), and not what came last."""
     _check_open(last)
     return _state_line(LineKind.DESIGNATION, on, origin, {"designation": last.sequence + 1})
 
 
 def system_change(last: Line, on: date, origin: Origin) -> Draft:
-    """The participant moves to another system: the designation falls (3 L.P.R.A. § 803)."""
+    """The participant moves to another system: what was designated before falls (3 L.P.R.A. § 803)."""
     _check_open(last)
     return _state_line(LineKind.SYSTEM_CHANGE, on, origin, {"designation": None})
 
