@@ -13,12 +13,15 @@ from cli import stacks
 from cli.ageing import show_ages
 from cli.main import main
 from payroll_deductions import api
+from retiro.ledger import plans
+from retiro.ledger.lines import next_line
+from retiro.ledger.passbooks import Passbooks
 from retiro.ledger.store import LedgerStore
 from retiro.registry import ageing
 from retiro.registry.ageing import Ageing, EmployerAge, Overdue, OverdueMonth
 from retiro.registry.employers import Employer, register
 from tests.payroll_deductions.conftest import THREE, line, remittance
-from tests.payroll_deductions.plans_at_work import order
+from tests.payroll_deductions.plans_at_work import BY, open_plan, order
 
 
 def report(stack: Any, as_of: str) -> dict[str, list[tuple[str, int, str, int, int]]]:
@@ -170,6 +173,26 @@ def test_installments_that_were_ordered_and_kept_stand_though_something_was_file
     assert report(stack, "2025-02-20")["E-001"] == []
     # On a day before the deposits it stands as it did: they are of February 10, and the month is late from the 16th.
     assert report(stack, "2025-02-09")["E-001"] == []
+
+
+def test_what_an_employer_kept_is_late_until_the_plan_owes_it_no_more(
+    *, remit: Callable[..., Any], confirm: Callable[..., Any], passbooks: Passbooks, stack: Any
+) -> None:
+    """October's 89.23 were kept; on November 20 they come from another payer, as arrears of its own order."""
+    open_plan(passbooks, "P-000001")
+    order(stack, "E-001", "2008-10", ("P-000001", 89_23, 0))
+    remit(remittance([line(2, "0.01")], "0.01", period="2008-10"))
+    confirm({"amount": "0.01", "value_date": "2008-11-10"})
+    kept = [("2008-10", 1, "ordered_not_remitted", 0, 89_23)]
+    assert report(stack, "2008-11-16")["E-001"] == kept
+    last = passbooks.last("P-000001")
+    assert last is not None
+    paid = plans.installment_credit(last, 89_23, date(2008, 11, 20), BY, through=date(2008, 10, 31))
+    passbooks.store.put_line(
+        next_line(last, paid, passbook=last.passbook, fund=last.fund, recorded_at=passbooks.clock())
+    )
+    assert report(stack, "2008-11-19")["E-001"] == [("2008-10", 4, "ordered_not_remitted", 0, 89_23)]
+    assert report(stack, "2008-11-20")["E-001"] == []
 
 
 @pytest.mark.parametrize(

@@ -1,18 +1,20 @@
 """Which employers are late, and for what: every employer, every month that was due, as of a day.
 
 A month is due on the 15th of the next. It is settled when something was filed for it, all of that is deposited, and of
-the installments that were ordered for it none is missing. A deposit that the bank took back is made good by those that
-came for the month since. The first month that is looked at is the first for which the employer filed or was ordered
-anything; an employer of whom neither is known stands in the report too, as one of whom nothing is known.
+the installments that were ordered for it none is missing that is still owed. A deposit that the bank took back is made
+good by those that came for the month since. The first month that is looked at is the first for which the employer filed
+or was ordered anything; an employer of whom neither is known stands in the report too, as one of whom nothing is known.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 from enum import StrEnum
+from functools import partial
 
-from retiro.ledger.plans import PENSION_PAYROLL
+from retiro.ledger.plans import PENSION_PAYROLL, plan_of
+from retiro.ledger.plans.figures import month_end
 from retiro.ledger.store import LedgerStore
 from retiro.registry.deduction_orders import Order, ordered_months, orders_of
 from retiro.registry.employers import Employer, all_employers
@@ -106,7 +108,8 @@ class Ageing:
             orders = list(orders_of(self.table, employer.employer_id, period)) if period in ordered else []
             moneys = [self._money(one, as_of) for one in filed.get(period, [])]
             month = self._month(employer, period, moneys, orders)
-            if period in periods and (late := month.late(as_of, arrears_cents)):
+            owed = partial(self._is_owed, period, orders, as_of)
+            if period in periods and (late := month.late(as_of, arrears_cents, owed)):
                 months.append(late)
             arrears_cents += month.arrears_cents
         return EmployerAge(employer, bool(filed or ordered), len(periods), months[::-1])
@@ -124,6 +127,19 @@ class Ageing:
                 installments_of(self.store, money.remittance_id) for money in moneys if orders and money.is_there
             ),
         )
+
+    def _is_owed(self, period: str, orders: Iterable[Order], as_of: date) -> bool:
+        """Whether a plan still owes what was ordered for a month: another may have remitted it, or the debt be over.
+
+        Whose plan isn't known counts as owing. A month that is short is asked for, until the first that owes.
+        """
+        end = month_end(date.fromisoformat(f"{period}-01"))
+        for order in orders:
+            lines = [line for line in self.store.lines(order.participant_id) if line.effective_on <= as_of]
+            plan = plan_of(lines[-1]) if lines else None
+            if plan is None or plan.due_cents(end):
+                return True
+        return False
 
     def _money(self, remittance_id: str, as_of: date) -> "_Money":
         deposited = deposit_of(self.store, remittance_id)
@@ -171,9 +187,12 @@ class _Month:
         """What was remitted of the order's arrears: that is, of the months before."""
         return max(0, self.remitted_cents - self.installment_cents)
 
-    def late(self, as_of: date, arrears_cents: int) -> OverdueMonth | None:
-        """The month where it is late. `arrears_cents`: what later months brought of what is missing of those before."""
-        is_short = self.remitted_cents + arrears_cents < self.ordered_cents
+    def late(self, as_of: date, arrears_cents: int, is_owed: Callable[[], bool]) -> OverdueMonth | None:
+        """The month where it is late. `arrears_cents`: what later months brought of what is missing of those before.
+
+        `is_owed` says whether what is missing then is still owed.
+        """
+        is_short = self.remitted_cents + arrears_cents < self.ordered_cents and is_owed()
         if self.withheld_cents:
             reason = Overdue.NOT_DEPOSITED
         elif not self.is_filed and (is_short or self.is_contributing):
