@@ -31,6 +31,7 @@ from retiro.portal import (
 from retiro.portal.problems import FieldError, ProblemDocument
 from retiro.portal.routes import CSV
 from retiro.registry.clients import Party
+from retiro.registry.table import Table
 from retiro.rules.calendar import Date
 from retiro.rules.forms import Sentence
 from retiro.rules.money import Money
@@ -421,6 +422,14 @@ def test_a_problem_document_has_its_members(pay):
         ("fr", "en"),
         ("*", "en"),
         ("es;q=zebra, en;q=0.3", "en"),
+        ("en;q=0, *", "es"),
+        ("*, en;q=0", "es"),
+        ("es;q=0, *", "en"),
+        ("en;q=0.5, *", "es"),
+        ("es, *", "es"),
+        ("*, es", "en"),
+        ("en, es;q=0.5, *;q=0.9", "en"),
+        ("en;q=0", "en"),
     ],
 )
 def test_a_problem_speaks_the_language_that_is_preferred(pay, accepted, language):
@@ -717,6 +726,24 @@ def test_a_cursor_is_opaque_and_comes_back_as_it_was(till, call):
     assert "P-000001" not in opaque
     answer = call(till.portal.handler, "GET", "/tills", scopes="till.read", query={"cursor": opaque})
     assert answer.body["after"] == "roster#0001/P-000001"
+
+
+@pytest.mark.parametrize("filled_in", ["", None])
+def test_an_empty_cursor_is_the_first_page(till, call, filled_in):
+    """`?cursor=` comes as an empty text, and DynamoDB refuses an empty sort key, which moto doesn't."""
+    query = {"limit": "2"} if filled_in is None else {"limit": "2", "cursor": filled_in}
+    answer = call(till.portal.handler, "GET", "/tills", scopes="till.read", query=query)
+    assert (answer.status, answer.body["after"]) == (200, None)
+    asked = []
+    client = SimpleNamespace(query=lambda **request: asked.append(request) or {"Items": []})
+    Table(client, "t").page("p", after=PageQuery(cursor=filled_in).after)
+    assert ["ExclusiveStartKey" in request for request in asked] == [False]
+
+
+@pytest.mark.parametrize("text", ["=", "====", "é", "A", "_w", "A A"])
+def test_a_cursor_that_no_page_gave_is_refused(till, call, text):
+    refused = call(till.portal.handler, "GET", "/tills", scopes="till.read", query={"cursor": text})
+    assert (refused.status, refused.code) == (422, "invalid_cursor")
 
 
 def test_a_query_name_that_came_twice_is_refused(till, api_event, replay):

@@ -13,20 +13,28 @@ class Language(StrEnum):
 def preferred(accept_language: str | None) -> Language:
     """The language with the highest quality value; the first named wins a tie; English where nothing else is asked.
 
+    The `*` stands for the languages that aren't named: who excludes one of them doesn't get it by that way.
+
     >>> preferred("es-PR, en;q=0.8")
     <Language.ES: 'es'>
+    >>> preferred("en;q=0, *")
+    <Language.ES: 'es'>
     """
+    asked = [_asked(part) for part in (accept_language or "").split(",")]
+    named = {primary for primary, _ in asked}
+    unnamed = next((language for language in Language if language not in named), None)
     best, best_quality = Language.EN, 0.0
-    for part in (accept_language or "").split(","):
-        tag, _, parameters = part.strip().partition(";")
-        primary = tag.split("-")[0].lower()
-        quality = _quality(parameters)
-        if quality > best_quality:
-            if primary in set(Language):
-                best, best_quality = Language(primary), quality
-            elif primary == "*":
-                best, best_quality = Language.EN, quality
+    for primary, quality in asked:
+        language = unnamed if primary == "*" else primary
+        if language in set(Language) and quality > best_quality:
+            best, best_quality = Language(language), quality
     return best
+
+
+def _asked(part: str) -> tuple[str, float]:
+    """A range's primary tag and its quality value."""
+    tag, _, parameters = part.strip().partition(";")
+    return tag.split("-")[0].strip().lower(), _quality(parameters)
 
 
 def _quality(parameters: str) -> float:

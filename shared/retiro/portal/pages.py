@@ -18,8 +18,11 @@ class PageQuery(Query):
 
     @property
     def after(self) -> str | None:
-        """The sort key after which this page begins. Raises 422 for a cursor that isn't one of ours."""
-        return None if self.cursor is None else _decoded(self.cursor)
+        """The sort key after which this page begins. Raises 422 for a cursor that isn't one of ours.
+
+        None, and none that is filled in (`?cursor=`), is the first page: no sort key is empty.
+        """
+        return _decoded(self.cursor) if self.cursor else None
 
 
 def cursor(after: str | None) -> str | None:
