@@ -1,5 +1,6 @@
 """What was found of a remittance, by pages: the errors of a refused one, and each line as it was matched."""
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -19,6 +20,9 @@ from retiro.portal.problems import refused, spoken
 from retiro.portal.spreadsheets import Figure, amount, count, csv_text
 from retiro.registry.employers import employer_of
 from retiro.registry.remittances import INSTALLMENT, Remittance, RemittedLine, matched_of, remittance_of
+
+_PLACE_NUMBER = re.compile("[0-9]{1,9}")
+"""More digits than any file has rows, and less than what a slice can't count to."""
 
 T = TypeVar("T")
 Pages = tuple[int, Callable[[int], Iterable[T]]]
@@ -171,7 +175,7 @@ def _place(after: str | None) -> tuple[int, int]:
     if after is None:
         return 0, 0
     page, _, position = after.partition(".")
-    if not (page.isdecimal() and position.isdecimal()):
+    if not (_PLACE_NUMBER.fullmatch(page) and _PLACE_NUMBER.fullmatch(position)):
         raise refused(
             "invalid_cursor",
             en="The cursor isn't one that a page before has given.",

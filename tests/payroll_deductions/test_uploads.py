@@ -20,6 +20,7 @@ from payroll_deductions.uploads import (
     upload_of,
 )
 from retiro.ledger.passbooks import Passbooks
+from retiro.portal import cursor
 from retiro.registry.employers import Employer, register
 from retiro.registry.jobs import FencedError
 from retiro.registry.remittances import installments_of
@@ -155,6 +156,10 @@ def test_a_refused_file_keeps_all_its_errors_and_the_next_version_may_be_right(
         (4, "participant_id", "other_employers_participant"),
         (6, "count", "control_mismatch"),
     ]
+    for place in ("9" * 20, "0." + "9" * 20, "9" * 300 + ".0", "0.٣", "0.-1", "0."):
+        faulty = call(api.handler, "GET", f"{PLACE}/errors", query={"cursor": cursor(place)}, **WANTED)
+        assert (faulty.status, faulty.code) == (422, "invalid_cursor")
+    assert found(call, cursor=cursor("999999999.999999999")) == {"items": [], "next_cursor": None}
     assert stack.ledger_items() == before
     assert validate()["status"] == "refused"
     put(csv_file(["P-000001,contribution,10.00,,José"], "10.00"))
