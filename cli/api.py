@@ -37,6 +37,7 @@ class Api:
     def __init__(self, stack: Stack, *, client_id: str, acting_user: str, language: str = "en") -> None:
         self._pool = urllib3.PoolManager(maxsize=8, timeout=_TIMEOUT_SECONDS, retries=False)
         self._url = stack.api_url
+        self._acting_user = acting_user.lower()  # as the API reads it: one person is one spelling
         self._headers = {
             "Authorization": f"Bearer {stack.token(client_id)}",
             "Acting-User": acting_user,
@@ -48,13 +49,15 @@ class Api:
         return self._answer("GET", path, {}, None)
 
     def post(self, path: str, body: Mapping[str, Any] | None = None, *, key: str | None = None) -> dict[str, Any]:
-        """Do something once: the idempotency key is made of the path and the body, unless one is given.
+        """Do something once: the idempotency key is made of who acts, the path and the body, unless one is given.
+
+        Two persons who ask the same are two requests: under one key the API would refuse the second's.
 
         Raises:
             ApiProblemError: the API refused.
         """
         text = json.dumps(body if body is not None else {}, sort_keys=True)
-        key = key or str(uuid5(NAMESPACE_URL, f"{path} {text}"))
+        key = key or str(uuid5(NAMESPACE_URL, f"{self._acting_user} {path} {text}"))
         return self._answer("POST", path, {"Idempotency-Key": key}, text)
 
     def put(self, path: str, body: Mapping[str, Any]) -> dict[str, Any]:
