@@ -66,16 +66,24 @@ def parse(text: str, place: str) -> Any:
     """The value of a JSON or YAML text. `place` is for the messages.
 
     Raises:
-        FileError: it is neither, or a key is doubled.
+        FileError: it is neither, it is nested too deep, or a key is doubled.
     """
     try:
         return json.loads(text, object_pairs_hook=_every_key_once)
     except FileError as error:
         raise FileError(f"{place}: {error}") from None
+    except RecursionError:
+        raise _too_deep(place) from None
     except ValueError:
         pass  # then it is YAML, or nothing
     try:
         # The loader is a SafeLoader, which builds plain values alone.
         return yaml.load(text, Loader=_PlainLoader)  # noqa: S506
+    except RecursionError:
+        raise _too_deep(place) from None
     except (yaml.YAMLError, ValueError) as error:
         raise FileError(f"{place}: {error}") from error
+
+
+def _too_deep(place: str) -> FileError:
+    return FileError(f"{place}: it is nested too deep to be read / está anidado a demasiada profundidad")

@@ -87,6 +87,17 @@ def test_what_cannot_be_read_exits_2(text, says):
     assert says in result.stderr
 
 
+@pytest.mark.parametrize(
+    "text",
+    ["[" * 100_000, '{"a": ' * 20_000 + "1" + "}" * 20_000, "- " * 3_000 + "a", "a: " + "[" * 3_000 + "]" * 3_000],
+    ids=["open lists", "mappings", "lists of YAML", "lists in YAML"],
+)
+def test_what_is_nested_too_deep_exits_2(text):
+    result = determine("semester_calendar", text=text)
+    assert result.exit_code == 2
+    assert result.stderr == "-: it is nested too deep to be read / está anidado a demasiada profundidad\n"
+
+
 @pytest.mark.parametrize("text", ["", "[]", "FY2025-S2"])
 def test_facts_that_are_no_mapping_are_refused(text):
     result = determine("semester_calendar", text=text)
