@@ -1,10 +1,8 @@
 """The doors of participants: enrol one or a file, transfer, select, and read."""
 
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache
 from http import HTTPStatus
-
-import boto3
 
 from participants import filing_views, passbook_views
 from participants.enrolment import Enrolment, Enrolments, InitialTransfer
@@ -34,7 +32,7 @@ from participants.models import (
     Statement,
     StatementQuery,
 )
-from participants.person_keys import PersonKeys
+from participants.person_keys import PersonKeys, keys_of_environment
 from participants.reception import Reception
 from participants.selections import Selections
 from participants.statements import Statements
@@ -62,7 +60,6 @@ class ApiEnvironment(TablesEnvironment):
 
     runs_state_machine_arn: str
     file_worker_arn: str
-    person_key_secret_arn: str
 
 
 @dataclass(frozen=True)
@@ -93,15 +90,11 @@ def world() -> World:
     """Built when the first request comes."""
     environment = ApiEnvironment.read()
     tables = Tables.of(environment)
-    person_keys = PersonKeys(partial(_secret, environment.person_key_secret_arn))
+    person_keys = keys_of_environment()
     starter = JobStarter(
         KIND, tables.jobs, aws.stepfunctions(), environment.runs_state_machine_arn, environment.file_worker_arn
     )
     return World(tables, person_keys, Reception(tables.jobs, tables.files, person_keys, starter))
-
-
-def _secret(arn: str) -> str:
-    return str(boto3.client("secretsmanager").get_secret_value(SecretId=arn)["SecretString"])
 
 
 @portal.post("/participants", scopes="participants.write")

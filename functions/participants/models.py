@@ -4,9 +4,11 @@ import re
 from datetime import datetime
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, ConfigDict, Field, JsonValue, SecretStr, StringConstraints
+from pydantic import AfterValidator, ConfigDict, Field, JsonValue, PlainSerializer, SecretStr, StringConstraints
+from pydantic_core import PydanticCustomError
 
 from participants.enrolment import EnrolmentFields
+from participants.person_keys import keys_of_environment, letters_and_digits
 from retiro.portal import Amount, Answer, Body, PageQuery, Query
 from retiro.registry.participants import EmployerId, ParticipantId, Reference
 from retiro.rules.calendar import Date, Semester
@@ -14,7 +16,27 @@ from retiro.rules.forms import form_error
 from retiro.rules.money import Money, ShownPercent
 from retiro.rules.savings_accounts import Selection
 
-PersonIdentifier = Annotated[SecretStr, Field(min_length=4, max_length=40)]
+_IDENTIFIER_MIN = 4
+
+
+def _telling(identifier: SecretStr) -> SecretStr:
+    """An identifier that tells persons apart: of hyphens and spaces alone, everybody would be one person."""
+    if len(letters_and_digits(identifier)) < _IDENTIFIER_MIN:
+        raise PydanticCustomError("person_identifier", "must have four letters or digits, or more")
+    return identifier
+
+
+def _keyed(identifier: SecretStr) -> str | None:
+    """As requests with an Idempotency-Key are compared: two persons are two requests, and no plain hash is kept."""
+    return keys_of_environment().of(identifier)
+
+
+PersonIdentifier = Annotated[
+    SecretStr,
+    Field(min_length=_IDENTIFIER_MIN, max_length=40),
+    AfterValidator(_telling),
+    PlainSerializer(_keyed, when_used="json"),
+]
 FileId = Annotated[
     str, StringConstraints(pattern=r"^[A-Za-z0-9-]{1,12}_[A-Za-z0-9-]{1,40}$"), Field(examples=["office_2025-014"])
 ]

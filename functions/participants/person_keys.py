@@ -3,9 +3,18 @@
 import hashlib
 import hmac
 from collections.abc import Callable
-from functools import cached_property
+from functools import cache, cached_property, partial
 
+import boto3
 from pydantic import SecretStr
+
+from retiro.registry.environment import Environment
+
+
+class PersonKeyEnvironment(Environment):
+    """Where the secret key is."""
+
+    person_key_secret_arn: str
 
 
 class PersonKeys:
@@ -18,9 +27,24 @@ class PersonKeys:
         """HMAC-SHA-256 of the identifier, hyphens, spaces and case aside: one person written two ways is one key."""
         if identifier is None:
             return None
-        plain = "".join(character for character in identifier.get_secret_value() if character.isalnum()).upper()
+        plain = letters_and_digits(identifier).upper()
         return hmac.new(self._key, plain.encode(), hashlib.sha256).hexdigest()
 
     @cached_property
     def _key(self) -> bytes:
         return self._read_secret().encode()
+
+
+def letters_and_digits(identifier: SecretStr) -> str:
+    """What of an identifier tells persons apart."""
+    return "".join(character for character in identifier.get_secret_value() if character.isalnum())
+
+
+@cache
+def keys_of_environment() -> PersonKeys:
+    """The keys by the secret that the environment names."""
+    return PersonKeys(partial(_secret, PersonKeyEnvironment.read().person_key_secret_arn))
+
+
+def _secret(arn: str) -> str:
+    return str(boto3.client("secretsmanager").get_secret_value(SecretId=arn)["SecretString"])

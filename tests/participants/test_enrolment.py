@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from hashlib import sha256
 from typing import Any
 
 import pytest
@@ -87,6 +88,37 @@ def test_the_person_is_kept_as_a_keyed_hash_and_the_identifier_nowhere(
     for text in (everything, logged.out, logged.err, first.text):
         assert IDENTIFIER not in text
         assert "123456789" not in text
+
+
+def test_the_same_key_with_another_person_is_another_request(
+    write: Callable[..., Any], stack: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The records of keys have no identifier, nor the hash of one that anybody could compute."""
+    first = write("POST", "/participants", NEW | {"person_identifier": IDENTIFIER}, key="one")
+    assert first.status == 201
+    again = write("POST", "/participants", NEW | {"person_identifier": "123 456 789"}, key="one")
+    assert (again.status, again.text) == (201, first.text)  # the same person, written otherwise
+    for other in ({"person_identifier": "987-65-4321"}, {}):
+        refused = write("POST", "/participants", NEW | other, key="one")
+        assert (refused.status, refused.code) == (422, "idempotency_key_reused")
+    logged = capsys.readouterr()
+    kept = json.dumps([stack.items("retiro-idempotency"), logged.out, logged.err], default=str)
+    sent = {"body": NEW | {"person_identifier": IDENTIFIER}, "acting_user": "u-ana"}
+    for text in (IDENTIFIER, "123456789", json.dumps(sent, sort_keys=True, separators=(",", ":"))):
+        assert text not in kept
+        assert sha256(text.encode()).hexdigest() not in kept
+
+
+@pytest.mark.parametrize("identifier", ["----", "    ", "-1-2-3-", "·····"])
+def test_an_identifier_that_tells_nobody_apart_is_refused(
+    write: Callable[..., Any], stack: Any, identifier: str
+) -> None:
+    before = (stack.ledger_items(), stack.registry_items())
+    answer = write("POST", "/participants", NEW | {"person_identifier": identifier})
+    assert (answer.status, answer.code, answer.body["field"]) == (422, "invalid_input", "person_identifier")
+    assert identifier not in answer.text
+    assert (stack.ledger_items(), stack.registry_items()) == before
+    assert write("POST", "/participants", NEW | {"person_identifier": f"{identifier}1a2B"}).status == 201
 
 
 def test_an_identifier_sent_as_a_number_is_refused_and_not_said_back(write: Callable[..., Any]) -> None:

@@ -170,6 +170,18 @@ def test_the_kept_file_has_no_identifier(write: Callable[..., Any], stack: Any) 
     assert len(json.loads(text)[0]["person_key"]) == 64
 
 
+def test_a_file_with_a_faulty_identifier_names_its_line_and_with_another_person_is_another_file(
+    write: Callable[..., Any],
+) -> None:
+    rows = [row(1, person_identifier="123-45-6789"), row(2, person_identifier="----")]
+    (error,) = write("POST", "/participant-files", file_of(rows)).body["errors"]
+    assert error["field"] == "participants.1.person_identifier"
+    assert error["detail"].endswith("(line 2)")
+    assert write("POST", "/participant-files", file_of(rows[:1]), key="one").status == 202
+    other = file_of([row(1, person_identifier="987-65-4321")])
+    assert write("POST", "/participant-files", other, key="one").code == "idempotency_key_reused"
+
+
 def test_an_invocation_that_may_take_three_rows_hands_back_until_all_are_done(
     write: Callable[..., Any],
     read: Callable[..., Any],
