@@ -13,9 +13,13 @@ from retiro.ledger.late_credits import as_posted, posted_semesters
 from retiro.ledger.passbooks import Passbooks
 from retiro.portal import not_found
 from retiro.rules.calendar import Semester
+from retiro.rules.judiciary_hybrid import SECTION as SECTION_242B
+from retiro.rules.judiciary_hybrid import SYSTEM
 from retiro.rules.savings_accounts import SECTION, semester_yield
 
 _CITATIONS = [f"{SECTION}(a)(1)–(3)", f"{SECTION}(b)(2)", f"{SECTION}(b)(3)", f"{SECTION}(c)"]
+_CITATIONS_HYBRID = [SECTION_242B]
+"""The Hybrid Program's own return is the Board's percent: § 786-7 doesn't govern it."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +59,6 @@ class Statements:
             sequence=posted.line.sequence,
             changed_by=[line.sequence for line in history if str(semester) in line.differences],
             determination=str(posted.determination),
-            citations=_CITATIONS,
+            citations=_CITATIONS_HYBRID if posted.line.fund == SYSTEM else _CITATIONS,
             receipt=found.receipt.model_dump(mode="json"),
         )

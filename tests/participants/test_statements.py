@@ -6,12 +6,16 @@ from typing import Any
 
 import pytest
 
+from participants import api as participants
 from retiro.ledger import savings
 from retiro.ledger.lines import next_line
 from retiro.ledger.savings import Origin
 from retiro.ledger.store import LedgerStore
+from tests.death_refunds.judges import Judges, judges
 from tests.participants.conftest import NEW
 from tests.participants.semesters import passbooks_of, post_fy2025_s2
+
+__all__ = ["judges"]
 
 PATH = "/participants/P-000001"
 STATEMENT = f"{PATH}/statements/FY2025-S2"
@@ -57,6 +61,18 @@ def test_a_statement_shows_the_semester_with_its_law_and_receipt(
     used = {setting["name"]: setting for setting in seen["receipt"]["settings"]}
     assert used["cmt_semester_conversion"]["source"]["en"] == "Resolution 2025-07"
     assert used["cmt_semester_conversion"]["in_force_from"] == "2025-01-01"
+
+
+def test_a_judges_statement_rests_on_the_law_of_judges(judges: Judges) -> None:
+    """1,000.00 since January at the Board's 2 percent: 20.00. Section 786-7 isn't a judge's."""
+    judges.enrol()
+    judges.credit(100_000, "2025-01-15")
+    post_fy2025_s2(judges.stack, "P-000001", 20_00, {"hybrid_return": {"semester_percent": "2"}})
+    answer = judges.call(participants.handler, "GET", STATEMENT, scopes="participants.read")
+    assert answer.status == 200, answer.text
+    assert answer.body["citations"] == ["4 L.P.R.A. § 242b"]
+    names = ("average_monthly_balance", "semester_percent", "yield", "closing_balance")
+    assert [answer.body[name] for name in names] == ["1000.00", "2.000000", "20.00", "1020.00"]
 
 
 def test_a_semester_that_isnt_posted_has_no_statement(enrolled: dict[str, Any], read: Callable[..., Any]) -> None:
