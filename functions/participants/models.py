@@ -5,7 +5,6 @@ from datetime import datetime
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, ConfigDict, Field, JsonValue, PlainSerializer, SecretStr, StringConstraints
-from pydantic_core import PydanticCustomError
 
 from participants.enrolment import EnrolmentFields
 from participants.person_keys import keys_of_environment, letters_and_digits
@@ -22,7 +21,7 @@ _IDENTIFIER_MIN = 4
 def _telling(identifier: SecretStr) -> SecretStr:
     """An identifier that tells persons apart: of hyphens and spaces alone, everybody would be one person."""
     if len(letters_and_digits(identifier)) < _IDENTIFIER_MIN:
-        raise PydanticCustomError("person_identifier", "must have four letters or digits, or more")
+        raise form_error("person_identifier")
     return identifier
 
 

@@ -97,7 +97,7 @@ def _hybrid_return(figures: "Figures", semester: Semester) -> dict[str, OptionYi
     missing = figures.missing_return(semester)
     if missing:
         raise FiguresMissingError(semester, missing, SECTION_242B)
-    return {HYBRID_RETURN: OptionYield(semester_percent=figures.hybrid_return(semester).value)}
+    return figures.option_yields(semester, [HYBRID_RETURN])
 
 
 def due_date(figures: "Figures", semester: Semester) -> date:

@@ -187,6 +187,8 @@ def test_a_return_of_the_first_months_does_not_stand_for_the_semester(adopted, f
     adopted("setting", name="negative_yield", value="post", in_force_from="2025-07-01")
 
     assert figures().hybrid_return(FY2026_S1).value == Fraction("2.5")
+    # As a late credit of a semester without a line asks for it.
+    assert figures().option_yields(FY2026_S1, ["hybrid_return"])["hybrid_return"].semester_percent == Fraction("2.5")
     assert figures().missing_return(FY2026_S1) == []
 
 

@@ -230,6 +230,8 @@ class Figures:
     def _option_yield(self, semester: Semester, code: str) -> OptionYield:
         if code == FIXED_INCOME:
             return OptionYield(monthly_percent=[self.treasury_percent(month) for month in semester.months])
+        if code == HYBRID_RETURN:
+            return OptionYield(semester_percent=self.hybrid_return(semester).value)
         periods = [figure for (option, _), figure in self._semesters.items() if option == code]
         return parameters.pick(
             f"{code} {semester}", periods, semester.ends_on, citation=f"{SECTION}{clause_of(code)}"

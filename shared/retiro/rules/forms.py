@@ -44,6 +44,9 @@ _OTHER = Sentence("doesn't have the form that it must have", "no tiene la forma 
 
 # By the kind of pydantic's error; the kinds of our own first. Each reads on from "The field NAME …".
 FORMS = {
+    "person_identifier": Sentence(
+        "must have four letters or digits, or more", "debe tener cuatro letras o dígitos, o más"
+    ),
     "money": Sentence(
         'must be money as a text with two places, like "214.36"', 'debe ser dinero en texto con dos decimales: "214.36"'
     ),
