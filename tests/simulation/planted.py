@@ -326,8 +326,8 @@ BUGS = (
     ),
     _bug(
         "an own change of a run, whose answer was lost, taken for another's",
-        runs.RunBook.change,
-        'if there is None or not changed.stands({"number": run.number} | assign, removed):',
+        runs.RunBook.note,
+        "if there is None or not changed.stands(details, remove):",
         "if True:",
         "refused_changes_nothing",
         found_at=3,

@@ -13,8 +13,7 @@ from datetime import date
 from enum import StrEnum
 from functools import partial
 
-from retiro.ledger.plans import PENSION_PAYROLL, plan_of
-from retiro.ledger.plans.figures import month_end
+from retiro.ledger.plans import PENSION_PAYROLL, month_end, plan_of
 from retiro.ledger.store import LedgerStore
 from retiro.registry.deduction_orders import Order, ordered_months, orders_of
 from retiro.registry.employers import Employer, all_employers

@@ -246,14 +246,7 @@ class RunBook:
         assign = {name: _plain(value) for name, value in changes.items() if value is not None}
         removed = [name for name, value in changes.items() if value is None]
         where = {"number": run.number, "status": OneOf(*(str(status) for status in statuses))}
-        try:
-            item = self.table.update(run.id.key, assign, remove=removed, where=where)
-        except ChangedError as changed:
-            there = Run.from_item(changed.existing) if changed.existing else None
-            if there is None or not changed.stands({"number": run.number} | assign, removed):
-                raise RunChangedError(there) from changed
-            return there
-        return Run.from_item(item)
+        return self.note(run, {"number": run.number} | assign, where, remove=removed)
 
     def fix(self, run: Run, **details: Any) -> Run:
         """Give the run details that it has not; where another was first, its details stand."""
