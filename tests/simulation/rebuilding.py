@@ -12,7 +12,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 from botocore.exceptions import ClientError
@@ -34,7 +33,7 @@ from tests.simulation.invariants import Operation
 from tests.simulation.model import SEMESTERS, Member
 from tests.simulation.scheduler import all_ended
 from tests.simulation.wire import DeadError
-from tests.simulation.world import NO_FAULT, Host, World
+from tests.simulation.world import NO_FAULT, Host, InTurn, World
 
 WHOLE, MOVED, TAKEN = "P-000401", "P-000402", "P-000403"
 """Whose passbook nobody else touches; whose selection somebody changes; whom somebody enrols."""
@@ -225,28 +224,6 @@ def _yields() -> Iterator[str]:
 def _rows(place: Path) -> list[dict[str, str]]:
     with place.open(encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file))
-
-
-class InTurn:
-    """In the place of the rebuild's threads: each account as it is given. One thing goes on at a time here."""
-
-    def __init__(self, _threads: int) -> None:
-        pass
-
-    def submit(self, do: Any, *given: Any) -> Any:
-        try:
-            done = do(*given)
-        except Exception as error:  # noqa: BLE001  # whoever asks for the result gets it
-            refused = error
-            return SimpleNamespace(result=lambda: _raise(refused))
-        return SimpleNamespace(result=lambda: done)
-
-    def shutdown(self, *, cancel_futures: bool) -> None:
-        pass
-
-
-def _raise(error: Exception) -> None:
-    raise error
 
 
 PATCHES = ((posting, "ThreadPoolExecutor", InTurn), (posting, "TRANSACTION_ITEMS", TRANSACTION_ITEMS))
